@@ -23,7 +23,7 @@ from recframe.frames.questions import write
 from recframe.frames.seen_rows import take_users
 from recframe.frames.tables import Make
 from recframe.methods import RankingMethods, public_method
-from recframe.options import DEFAULTS, OptionArguments, Options, spell_options
+from recframe.options import DEFAULTS, INFER, ROLE_LABELS, OptionArguments, Options, spell_options
 from recframe.other_tables import (
     LOADED,
     TABLE,
@@ -154,8 +154,12 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
                 frame = load_frame(name, source, options)
                 if (rows := make_companion_rows(name, frame, options, sep)) is not frame:
                     read = find_reader(source, write(name, source)) if is_path(source) else name
-                    codes[name] = f"recframe.from_lists({read}{of_sep})"
                     changed: dict[str, Any] = {name: rows}
+                    user = rows.attrs.get(ROLE_LABELS, {}).get("user")
+                    if name == "truth" and user is not None:  # The call shown makes it "user".
+                        changed["truth_user"] = INFER
+                    of_user = "" if user is None else f", user={user!r}"
+                    codes[name] = f"recframe.from_lists({read}{of_user}{of_sep})"
                     options = replace(options, **changed)
         others.pop("sep", None)
         bound = bound._bind(replace(options, **others))

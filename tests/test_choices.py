@@ -450,3 +450,16 @@ def test_positions_beside_text():
     )
     truth = TRUTH.assign(item=["d1", "d9", "d3"])
     assert 0.75 == found.rec(truth=truth).mean(METRIC).iloc[0, 0]
+
+
+@pytest.mark.parametrize("user", ["candidate_id", "job_id"])
+def test_candidates_may_be_users_or_items(user):
+    """Candidates get jobs recommended, or are ranked for jobs, so that both may be the user."""
+    frame = RECS.set_axis(["candidate_id", "job_id", "score"], axis=1).assign(clicked=[1, 0, 0, 1])
+    with pytest.raises(RecframeError, match=r"is 'candidate_id', 'job_id' or None") as refused:
+        frame.rec.mean("mrr")
+    assert "item is" not in str(refused.value)
+    with pytest.raises(RecframeError, match=r"user is 'candidate_id', 'job_id' or None"):
+        frame.rec(duplicates="max").mean("mrr")
+    named = frame.rename(columns={user: "user"})
+    assert named.rec.mean("mrr").equals(frame.rec(user=user).mean("mrr"))

@@ -244,7 +244,7 @@ def make_member_rows(frame: Any) -> Any:
     if not list_types(frame._meta) or not frame.columns.is_unique:
         return frame
     frame = frame if frame.index.name is None else frame.reset_index()
-    columns = find_list_columns(pa.Schema.from_pandas(frame._meta))
+    columns = find_list_columns(pa.Schema.from_pandas(frame._meta), "", {})
     if not columns.lists:
         return frame
     meta = make_partition_rows(frame._meta, columns)

@@ -12,15 +12,13 @@ from recframe.files.footers import read_schema
 from recframe.files.source_files import SourceFile, open_file, plain_type
 from recframe.formats import Delimited, JsonLines
 from recframe.frames.list_columns import (
-    N_CELLS_SEEN,
     find_list_columns,
     find_member_columns,
-    find_separator,
     is_list_type,
     relist,
-    split_texts,
 )
 from recframe.frames.names import as_labels, find_role, is_infer, shown
+from recframe.frames.text_lists import N_CELLS_SEEN, find_separator, split_texts
 from recframe.frames.words import may_be_score
 from recframe.options import LIST, LISTS
 from recframe.text_types import TextTypes, check_type, read_cells
@@ -152,7 +150,7 @@ def _infer_lists(
     """Return the columns of lists that become rows, and those that the caller is asked about."""
     types = {one.name: plain_type(one.type) for one in schema}
     if any(map(is_list_type, types.values())):
-        columns = find_list_columns(schema)
+        columns = find_list_columns(schema, "", {})
         return columns.lists, columns.attrs
     roles = {"score" if may_be_score(name) else find_role(name) for name in types}
     texts = [name for name in types if pa.types.is_string(types[name])]

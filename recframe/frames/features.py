@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recframe.errors import RecframeError, quote
-from recframe.frames.list_columns import N_CELLS_SEEN, find_separator
-from recframe.frames.list_frames import join_chunks
+from recframe.frames.list_columns import join_chunks
+from recframe.frames.text_lists import N_CELLS_SEEN, find_separator
 from recframe.frames.value_errors import null_error
 from recframe.frames.values import MAX_GAIN, Scores, find_nulls, read_numbers
 from recframe.kernel.threads import Array

@@ -1,8 +1,5 @@
 """Columns of lists: which columns hold them, and the rows that their members make."""
 
-import ast
-import json
-import re
 import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recframe.errors import DAMAGE, Choice, RecframeError, count_of, quote
+from recframe.errors import Choice, RecframeError, count_of, quote
 from recframe.frames.names import find_role, is_infer, is_same, plain_name, remove_labels, shown
 from recframe.frames.words import ends_in, has_word, less_is_better, may_be_score
 from recframe.kernel.grouping import number_members
@@ -20,14 +17,9 @@ from recframe.kernel.threads import Array
 from recframe.options import EMPTY, INFER, LIST, LISTS, ROLE_LABELS
 
 SCORE_FIELDS = ("rating", "similarity", "distance")  # names in Spark's ALS and vector stores
-SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
-N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 ORDER = "score"  # the column of the score that the order of a list gives
-BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
-ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
-NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
 NO_IDS = (pa.struct([]).id, pa.null().id)  # metadata next to ids, as those of vector stores
-NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
+Types = Mapping[Any, pa.DataType]  # the type of the members of each column of lists
 
 
 class ListRows(NamedTuple):
@@ -132,13 +124,22 @@ def check_no_dict(label: Hashable, cell: Any, others: Sequence[Hashable]) -> Non
         raise RecframeError(f"{quote(label)} holds dicts of grades: pass {grades}")
 
 
+def join_chunks(cells: Any) -> pa.Array:
+    """Return the lists of all chunks in one array."""
+    if not isinstance(cells, pa.ChunkedArray):
+        return cells
+    if pa.types.is_list(cells.type) and cells.num_chunks > 1:
+        cells = cells.cast(pa.large_list(cells.type.value_field))
+    return cells.combine_chunks()
+
+
 def is_list_type(kind: pa.DataType) -> bool:
     """Return whether a type is one of Arrow's lists."""
     are_lists = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
     return any(is_kind(kind) for is_kind in are_lists)
 
 
-def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[Any]:
+def choose_lists(types: Types, companion: str = "") -> list[Any]:
     """Return the columns whose lists hold the items, by the types of members.
 
     It is the only column, or the only one of structs. Else it is the only one that may hold ids,
@@ -166,7 +167,39 @@ def choose_lists(types: Mapping[Any, pa.DataType], companion: str = "") -> list[
     return [*ids, *scores, *(one for one in relevant if pa.types.is_primitive(types[one]))]
 
 
-def find_id_lists(types: Mapping[Any, pa.DataType], *, is_ranked: bool = True) -> list[Any]:
+def choose_relevance(
+    types: Types, item: Any, relevant: Any, parallel: Sequence[Any] = ()
+) -> list[Any]:
+    """Return the lists that say which items of a list are relevant, by name or as passed.
+
+    Lists known to be `parallel` to that of items may say so under any name. Next to other lists of
+    ids they may belong to these, so that none says so unasked.
+    """
+    if not is_infer(relevant):
+        return [one for one in types if is_same(one, relevant)]
+    numbers = [one for one in types if one != item and pa.types.is_primitive(types[one])]
+    named = [one for one in numbers if _means(one, "relevant")]
+    ids = list_other_ids(types, item)
+    if named and ids:
+        raise RecframeError(
+            f"{shown(named)} may say which of {quote(item)} are relevant, or belong to "
+            f"{shown(ids)}. Pass relevant={quote(named[0])}, or relevant=None where all are.",
+            {"relevant": Choice([None, *named])},
+        )
+    return [*dict.fromkeys([*named, *(one for one in parallel if not ids or one in ids)])]
+
+
+def list_other_ids(types: Types, item: Any) -> list[Any]:
+    """Return the other lists that may hold ids of the kind that a list of items has."""
+    texts = [one for one, kind in types.items() if not pa.types.is_primitive(kind)]
+    integers = [one for one, kind in types.items() if pa.types.is_integer(kind)]
+    scores = [one for one in integers if may_be_score(one) or one in SCORE_FIELDS]
+    grades = [one for one in integers if _means(one, "relevant") or has_word(one, "grade")]
+    plain = remove_labels(integers, [*scores, *grades]) if item in integers else []
+    return remove_labels([*texts, *plain], [item])
+
+
+def find_id_lists(types: Types, *, is_ranked: bool = True) -> list[Any]:
     """Return the columns whose lists may hold the ids of items, by names and types of members.
 
     Text may be ids under any name. If lists are ranked, a name of items decides among such names
@@ -209,7 +242,7 @@ def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> R
 
 
 def find_fields(
-    types: Mapping[Any, pa.DataType], lists: Sequence[Any] = (), item: Any = INFER
+    types: Types, lists: Sequence[Any] = (), item: Any = INFER
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Return fields of items, fields of scores, and if there are none, floats that may be scores.
 
@@ -252,8 +285,13 @@ def _find_items(names: Sequence[Any]) -> list[Any]:
 
 def _means_items(name: Any) -> bool:
     """Return whether a name means items in lists, in the singular or plural."""
+    return _means(name, "item") or plain_name(name).rstrip("s") == "id"
+
+
+def _means(name: Any, role: str) -> bool:
+    """Return whether a name means a role in lists, in the singular or plural."""
     singular = name.rstrip("sS") if isinstance(name, str) else name
-    return "item" in (find_role(name), find_role(singular)) or plain_name(singular) == "id"
+    return role in (find_role(name), find_role(singular))
 
 
 def name_field(name: Any) -> Any:
@@ -296,17 +334,17 @@ def find_member_columns(
     return MemberColumns(lists, carried, [*fields], order, attrs, is_ranked)
 
 
-def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) -> MemberColumns:
+def find_list_columns(schema: pa.Schema, companion: str, asked: Mapping[str, Any]) -> MemberColumns:
     """Return the columns of the rows that lists make, without lists if none become rows.
 
     Lists become rows if no other column is named as an item or a score. If they are unclear,
-    attributes say which columns the caller is asked about. A companion's `item` may be passed.
+    attributes say which columns the caller is asked about. Options that are `asked` may name the
+    list of a companion, and its relevance.
     """
     nested = {one.name: one.type.value_type for one in schema if is_list_type(one.type)}
-    if item in nested:
-        relevant = [one for one in nested if find_role(one) == "relevant" and one != item]
-        flags = [one for one in relevant if pa.types.is_primitive(nested[one])]
-        return find_member_columns(schema, [item, *flags], is_ranked=False)
+    if (item := asked.get(f"{companion}_item")) in nested:
+        labels = [item, *choose_relevance(nested, item, asked.get("relevant", INFER))]
+        return find_member_columns(schema, labels, is_ranked=False)
     flat = [name for name in schema.names if name not in nested]
     roles = {"score" if may_be_score(name) else find_role(name) for name in flat}
     are_users = "user" in map(find_role, nested)
@@ -318,62 +356,6 @@ def find_list_columns(schema: pa.Schema, companion: str = "", item: Any = None) 
             return find_member_columns(schema, labels, is_ranked=not companion)
     attrs = {LISTS: dict.fromkeys(nested, "")} if are_asked else {}
     return MemberColumns([], {}, [], [], attrs)
-
-
-def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
-    """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
-
-    Ids are words that all have digits, or are equally long. If another column has a `known`
-    separator, it is the only one that is looked for.
-    """
-    texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        return None
-    if all(BRACKETED.fullmatch(text) for text in texts):
-        return ""
-    for separator in SEPARATORS if known is None else (known,):
-        split = [text.split(None if separator == " " else separator) for text in texts]
-        words = {one.strip() for members in split for one in members}
-        are_alike = len({*map(len, words)}) == 1 and all(one.isalnum() for one in words)
-        has_separator = any(separator in text.strip() for text in texts)
-        if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
-            return separator
-    return None
-
-
-def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
-    """Return the lists that texts hold, of texts or of the values that [a, b] has."""
-    if separator and find_separator(cells[:N_CELLS_SEEN].to_pylist()) != "":
-        return _split_by(cells, separator)
-    texts = [text or "[]" for text in cells.to_pylist()]
-    joined = f"[{','.join(texts)}]"
-    try:
-        lists = json.loads(joined)
-    except ValueError:
-        lists = None
-        with suppress(MemoryError, SyntaxError, *DAMAGE):
-            lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
-    if not isinstance(lists, list) and not any("," in text for text in texts):
-        # NumPy writes [1 2] and ['a' 'b'].
-        ids = _split_by(pc.ascii_trim(cells, "[] \n"), " ")
-        return relist(ids, pc.ascii_trim(ids.flatten(), "'\""))
-    are_lists = isinstance(lists, list) and all(isinstance(one, list) for one in lists)
-    if not are_lists or len(lists) != len(texts):
-        raise RecframeError(
-            f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but "
-            f"holds {quote(texts[0])}; where ids stand without brackets, pass sep= their separator"
-        )
-    return lists
-
-
-def _split_by(cells: pa.Array, separator: str) -> pa.Array:
-    """Return the lists of ids in texts; an empty text has none."""
-    trimmed = pc.ascii_trim_whitespace(cells)
-    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    if separator.isspace():
-        return pc.ascii_split_whitespace(filled)
-    lists = pc.split_pattern(filled, separator)
-    return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
 
 
 def relist(lists: pa.Array, members: pa.Array) -> pa.Array:

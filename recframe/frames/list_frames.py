@@ -13,22 +13,22 @@ from pandas.api.types import is_float_dtype, is_list_like, is_numeric_dtype
 
 from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
-    N_CELLS_SEEN,
-    NUMBER,
     ListRows,
+    Types,
     check_no_dict,
     choose_lists,
+    choose_relevance,
     find_fields,
     find_id_lists,
-    find_separator,
     is_list_type,
+    join_chunks,
+    list_other_ids,
     make_list_rows,
     name_carried,
     name_field,
     open_lists_error,
     padding_error,
     relist,
-    split_texts,
 )
 from recframe.frames.names import (
     ID_KINDS,
@@ -42,9 +42,11 @@ from recframe.frames.names import (
     remove_labels,
     shown,
 )
+from recframe.frames.text_lists import N_CELLS_SEEN, NUMBER, find_separator, split_texts
 from recframe.frames.words import has_word, may_be_gold
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import check_no_mask
+from recframe.metrics.names import find_name
 from recframe.options import EMPTY, INFER, LISTS, ROLE_LABELS, Options
 from recframe.other_tables import read_column
 from recframe.text_types import TextTypes, convert, read_cells
@@ -132,7 +134,8 @@ def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str
 
 def check_no_texts(ids: pd.Index[Any], item: Hashable, source: str) -> None:
     """Raise if items are text that looks like lists of ids; each user of the source has one."""
-    separator = find_separator(ids[:N_CELLS_SEEN].tolist())
+    is_number = is_numeric_dtype(ids.dtype)
+    separator = None if is_number else find_separator(ids[:N_CELLS_SEEN].tolist())
     if separator is not None:
         how, answers = advise_lists({item: separator}, source)
         raise RecframeError(
@@ -186,15 +189,6 @@ def read_list_rows(
         else:
             fields[label] = pd.Series(read_column(pa.chunked_array([cells])))
     return rows, fields
-
-
-def join_chunks(cells: Any) -> pa.Array:
-    """Return the lists of all chunks in one array."""
-    if not isinstance(cells, pa.ChunkedArray):
-        return cells
-    if pa.types.is_list(cells.type) and cells.num_chunks > 1:
-        cells = cells.cast(pa.large_list(cells.type.value_field))
-    return cells.combine_chunks()
 
 
 def _join_cells(
@@ -299,7 +293,8 @@ def make_companion_rows(
     """Return truth or exclude with a row for each member of its lists, if it has lists.
 
     Options may name the list of items. Lists are not looked for if another column is named as an
-    item; those of text only with `sep`. A user with an empty list keeps a row.
+    item; those of text only with `sep`. A user with an empty list keeps a row. If there is
+    only one other column and its name means no role, it is that of users.
     """
     item = getattr(options, f"{name}_item", INFER)
     types = list_types(frame, with_tuples=False)
@@ -314,9 +309,9 @@ def make_companion_rows(
         return frame
     label = item if is_named else choose_lists(types, name)[0]
     if name == "truth":
-        flat = [one for one in flat if not _is_answers(frame, one, options)]
+        flat = [one for one in flat if not _is_of_list(frame, one, options)]
         check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
-    labels = [label, *_list_relevance(name, frame, types, label, is_named=is_named)]
+    labels = [label, *_list_relevance(name, frame, types, label, options)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}
     items, _, _ = find_fields(kinds, labels, item if item in fields else INFER)
@@ -328,7 +323,10 @@ def make_companion_rows(
             raise padding_error(one)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
-    return remember_lists(made, {"item": items[0]} if len(items) == 1 else {}, rows)
+    users = [one for one in flat if is_same(one, getattr(options, f"{name}_user", INFER))]
+    users = users or (flat if [*map(find_role, flat)] == [None] else [])
+    known = {role: one[0] for role, one in (("item", items), ("user", users)) if len(one) == 1}
+    return remember_lists(made, known, rows)
 
 
 def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -> None:
@@ -351,36 +349,34 @@ def _check_items(frame: pd.DataFrame, lists: list[Hashable], *, is_flat: bool) -
         )
 
 
-def _is_answers(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
-    """Return whether a column named as relevance holds texts of answers, which all differ."""
-    is_named = options is not None and is_same(label, options.relevant)
-    cells: Any = [] if is_named else get_column(frame, label).iloc[:N_CELLS_SEEN]
-    texts = [one for one in cells if isinstance(one, str)]
+def _is_of_list(frame: pd.DataFrame, label: Hashable, options: Options | None) -> bool:
+    """Return whether a column has the value of a metric, or texts of answers, which all differ."""
+    if options is not None and is_same(label, options.relevant):
+        return False
+    texts = [one for one in get_column(frame, label)[:N_CELLS_SEEN] if isinstance(one, str)]
     are_many = len({*texts}) > max(MOST_GRADES, len(texts) // 2)
-    return are_many and find_role(label) == "relevant"
+    is_value = find_name(str(label).replace("_at_", "@")) != ""
+    return is_value or (are_many and find_role(label) == "relevant")
 
 
 def _list_relevance(
-    name: str,
-    frame: pd.DataFrame,
-    types: Mapping[Hashable, pa.DataType],
-    items: Hashable,
-    *,
-    is_named: bool,
+    name: str, frame: pd.DataFrame, types: Types, items: Hashable, options: Options | None
 ) -> list[Hashable]:
     """Return the lists of numbers that may say which items of truth or exclude are relevant."""
-    ids = find_id_lists(types, is_ranked=False) if is_named else []
-    others = remove_labels(types, [items, *ids])
+    others = remove_labels(types, [items, *find_id_lists(types, is_ranked=False)])
     numbers = [one for one in others if pa.types.is_primitive(types[one])]
-    integers = [one for one in numbers if pa.types.is_integer(types[one])]
     sizes = {
         label: [len(one) if hasattr(one, "__len__") else 0 for one in get_column(frame, label)]
-        for label in (items, *integers)
+        for label in (items, *numbers)
     }
-    unequal = [one for one in integers if sizes[one] != sizes[items]]
-    if unequal and not is_named:
-        raise open_lists_error(list(types), [items, *unequal], name)
-    return remove_labels(numbers, unequal)
+    unequal = [one for one in numbers if sizes[one] != sizes[items]]
+    integers = [one for one in unequal if pa.types.is_integer(types[one])]
+    if integers and not (options and is_same(options.truth_item, items)):
+        raise open_lists_error(list(types), [items, *integers], name)
+    removed = unequal if list_other_ids(types, items) else integers
+    own = {one: kind for one, kind in types.items() if one not in removed}
+    relevant = options.relevant if options else None
+    return choose_relevance(own, items, relevant, remove_labels(numbers, removed))
 
 
 def carry(

@@ -93,6 +93,9 @@ def find_roles(
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
     _settle_alike(frame, roles, ("user", "item"))
+    items = roles["item"].labels if "item" in roles and roles["user"].how == "none" else []
+    if is_infer(options.item) and {"candidate", "candidateid"}.intersection(map(plain_name, items)):
+        del roles["item"]  # Candidates for jobs may be either.
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
 
@@ -282,7 +285,7 @@ def find_companion_roles(
             roles[role] = settled[role]
         elif not missing:
             roles[role] = _read_role(frame, role, of_rows)
-        elif name in known:
+        elif len(known.get(name, [])) == len(of_rows):
             roles[role] = Role("inferred", known[name])
         elif len(of_rows) > 1:
             other, also, answers = "exclude", "", {}

@@ -109,7 +109,7 @@ class SparkRecAccessor(PartitionedAccessor):
             )
         if not isinstance(frame, DataFrame):
             raise frame_error("frame", "a Spark DataFrame", frame)
-        super().__init__(rows.open_frame(frame))
+        super().__init__(rows.open_frame(frame, "", {}))
         self._given = dict[str, rows.SparkRows]()  # truth and exclude if they are on Spark
 
     @spell_options
@@ -146,7 +146,7 @@ class SparkRecAccessor(PartitionedAccessor):
         given, asked = dict[str, rows.SparkRows](), cast("dict[str, Any]", options)
         for name, one in asked.items():
             if isinstance(one, DataFrame):
-                given[name] = rows.open_frame(one, name, asked.get(f"{name}_item"))
+                given[name] = rows.open_frame(one, name, asked)
                 asked[name] = given[name].sample
         bound = super().__call__(**options)
         bound._partitioned, bound._given = check_bound(partitioned), given

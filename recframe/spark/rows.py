@@ -83,7 +83,7 @@ class SparkRows(NamedTuple):
 Side = tuple[SparkRows, Columns]  # the frame, truth or exclude, with its roles
 
 
-def open_frame(frame: Any, companion: str = "", item: Hashable = None) -> SparkRows:
+def open_frame(frame: Any, companion: str, asked: Mapping[str, Any]) -> SparkRows:
     """Return the rows of a Spark DataFrame; columns of lists become rows."""
     if frame.isStreaming:
         raise RecframeError(
@@ -94,7 +94,7 @@ def open_frame(frame: Any, companion: str = "", item: Hashable = None) -> SparkR
     has_lists = any(isinstance(field.dataType, kinds.ArrayType) for field in frame.schema)
     if has_lists and len({*frame.columns}) == len(frame.columns):
         schema = frame.limit(0).toArrow().schema
-        columns = find_list_columns(schema, companion, item)
+        columns = find_list_columns(schema, companion, asked)
         attrs = columns.attrs
         if columns.lists:
             none = columns.flatten(pa.RecordBatch.from_pylist([], schema))

@@ -330,6 +330,9 @@ def test_results_of_vector_stores(store):
         (["[7, 3]", "[5]"], ", "),
         (["[7\n 3]", "[5]"], None),
         (["7|3", "5"], "|"),
+        (["[7] > [3]", "[5]"], " > "),
+        (["[7] > [3]", "[5] "], ">"),
+        (["[7] [3]", "[5]"], " "),
     ],
 )
 def test_lists_in_text(cells, sep):
@@ -338,6 +341,13 @@ def test_lists_in_text(cells, sep):
     assert [("ann", 7, -1), ("ann", 3, -2), ("cat", 5, -1)] == rows(
         recframe.from_lists(frame, sep=sep)
     )
+
+
+@pytest.mark.parametrize("cells", [["[7] > [3]", "[5]"], ["[7] [3]", "[5] [7]"]])
+def test_other_separators_between_brackets(cells):
+    """Ids in brackets of their own are asked for their separator."""
+    with pytest.raises(RecframeError, match=r"holds '.7. .*between ids, pass it as sep=$"):
+        recframe.from_lists(pd.DataFrame({"userId": ["ann", "cat"], "items": cells}))
 
 
 def test_empty_lists_in_text():
@@ -673,3 +683,87 @@ def test_cells_with_grades_are_judgments():
     call = str(refused.value).partition(": pass ")[2]
     read = eval(call, {"recframe": recframe, "truth": truth})
     assert 0.5 == frame.rec(truth=read, min_relevance=1).mean("mrr").iloc[0, 0]
+
+
+LISTS_OF_LOG = {
+    "scores": [[0.9, 0.8, 0.7]] * 2,
+    "distances": [[1, 2, 3]] * 2,
+    "labels": [[1, 0, 1]] * 2,
+    "relevance": [[1, 0, 0], [0, 1, 1]],
+    "retrieved_texts": [["x", "y", "z"]] * 2,
+}
+
+
+def make_log(as_numbers, expected=("ba", "dx"), **others):
+    """Return a table with a ranked list of each query, other lists, and the relevant ids."""
+    lists = {"retrieved_ids": ("abc", "cde"), "expected_ids": expected}
+    ids = {name: [[*map(ord if as_numbers else str, one)] for one in lists[name]] for name in lists}
+    return pd.DataFrame({"query": ["q1", "q2"], "retrieved_ids": 0, **others} | ids)
+
+
+@pytest.mark.parametrize("others", [*LISTS_OF_LOG, "all"])
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_lists_of_the_ranked_ids_are_none_of_truth(others, as_numbers, tmp_path):
+    """The list that truth_item= names stands alone, next to a ranked list and its scores."""
+    lists = LISTS_OF_LOG if others == "all" else {others: LISTS_OF_LOG[others]}
+    log = make_log(as_numbers, **lists)
+    log.to_json(tmp_path / "log.jsonl", orient="records", lines=True)
+    recs = recframe.from_lists(log, items="retrieved_ids")
+    options = {"truth_item": "expected_ids"}
+    scan = recframe.scan(
+        tmp_path / "log.jsonl", lists="retrieved_ids", truth=tmp_path / "log.jsonl", **options
+    )
+    for rec in (recs.rec(truth=log, **options), scan):
+        assert 0.75 == rec.mean("recall@3").iloc[0, 0]
+
+
+@pytest.mark.parametrize("label", ["relevance", "label", "labels"])
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_relevance_of_the_ranked_or_the_expected_ids(label, as_numbers):
+    """Relevance as long as the lists of both is asked about, and both answers are right."""
+    log = make_log(as_numbers, ("bax", "dcx"), **{label: [[0, 1, 0], [1, 1, 0]]})
+    recs = recframe.from_lists(log, items="retrieved_ids")
+    options = {"truth": log, "truth_item": "expected_ids"}
+    with pytest.raises(RecframeError, match=f"'{label}' may say .* 'retrieved_ids'") as asked:
+        recs.rec(**options).mean("recall@3")
+    assert [None, label] == asked.value.answers["relevant"].candidates
+    answers = {None: 2 / 3, label: 1.0}
+    assert answers == {
+        one: pytest.approx(recs.rec(**options, relevant=one).mean("recall@3").iloc[0, 0])
+        for one in answers
+    }
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_grades_next_to_the_only_ids(as_numbers):
+    """Without a ranked list in its table, truth_item= has relevance in a parallel list."""
+    log = make_log(as_numbers, relevance=[[0, 1], [2, 0]]).drop(columns="retrieved_ids")
+    recs = recframe.from_lists(make_log(as_numbers), items="retrieved_ids")
+    rec = recs.rec(truth=log, truth_item="expected_ids", min_relevance=1)
+    assert 1.0 == rec.mean("recall@3").iloc[0, 0]
+
+
+@pytest.mark.parametrize("options", [{}, {"truth_user": "ncodpers"}])
+def test_the_user_next_to_lists_in_text(options):
+    """The call shown for lists of truth in text names the only other column as the user."""
+    frame = pd.DataFrame({"ncodpers": [1, 2], "added_products": ["p_a p_b", "p_b p_c"]})
+    truth = frame.assign(added_products=["p_b p_x", "p_c"])
+    recs = recframe.from_lists(frame, user="ncodpers", sep=" ")
+    with pytest.raises(
+        RecframeError, match=r"truth=recframe.from_lists\(truth, user='nco"
+    ) as asked:
+        recs.rec(truth=truth, **options).mean("recall@2")
+    code = str(asked.value).partition("This answers all:\n")[2]
+    assert "truth_user" not in code
+    table = eval(code, {"df": recs, "truth": truth, "recframe": recframe})
+    assert 0.75 == table.loc["score", "recall@2"]
+
+
+@pytest.mark.parametrize("name", ["hit_rate", "mrr", "precision", "ndcg@5", "recall_at_2"])
+def test_metrics_next_to_lists_are_no_relevance(name):
+    """A column of truth named as a metric, next to lists of items, is not asked about."""
+    log = make_log(False, **{name: [0, 1]})
+    rec = recframe.from_lists(log, items="retrieved_ids").rec
+    options = {"truth": log, "truth_item": "expected_ids"}
+    assert 0.75 == rec(**options).mean("recall@3").iloc[0, 0]
+    assert 0.5 == rec(**options, relevant=name).mean("mrr").iloc[0, 0]

@@ -1,0 +1,80 @@
+"""Lists that are text: the characters between their members, and the members."""
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recframe.errors import DAMAGE, RecframeError, quote
+from recframe.frames.list_columns import relist
+
+SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
+N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
+BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
+ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
+NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
+NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
+
+
+def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None:
+    """Return the separator of texts that look like lists of ids: "" for [a, b], None for others.
+
+    Ids are words that all have digits, or are equally long. If another column has a `known`
+    separator, it is the only one that is looked for.
+    """
+    texts = [cell for cell in cells[:N_CELLS_SEEN] if cell is not None and cell == cell]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return None
+    if all(BRACKETED.fullmatch(text) for text in texts):
+        return ""
+    for separator in SEPARATORS if known is None else (known,):
+        split = [text.split(None if separator == " " else separator) for text in texts]
+        words = {one.strip() for members in split for one in members}
+        are_alike = len({*map(len, words)}) == 1 and all(
+            one.replace("_", "").isalnum() for one in words
+        )
+        has_separator = any(separator in text.strip() for text in texts)
+        if has_separator and "" not in words and (are_alike or all(map(ID.fullmatch, words))):
+            return separator
+    return None
+
+
+def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
+    """Return the lists that texts hold, of texts or of the values that [a, b] has.
+
+    Texts such as [a] > [b] are split by their separator, and brackets are no part of ids then.
+    """
+    texts = [text or "[]" for text in cells.to_pylist()]
+    if separator and not all(map(BRACKETED.fullmatch, texts)):
+        return _split_by(cells, separator)
+    joined, lists = f"[{','.join(texts)}]", None
+    with suppress(MemoryError, SyntaxError, *DAMAGE):
+        try:
+            lists = json.loads(joined)
+        except ValueError:
+            lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
+    if lists and len(lists) == len(texts) and all(isinstance(one, list) for one in lists):
+        return lists
+    # NumPy writes [1 2] and ['a' 'b'].
+    if separator or not any("," in text or text.count("[") > 1 for text in texts):
+        ids = _split_by(pc.ascii_trim(cells, "[] \n"), separator or " ")
+        return relist(ids, pc.ascii_trim(ids.flatten(), "[] '\""))
+    raise RecframeError(
+        f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but holds "
+        f"{quote(texts[0])}; where another separator stands between ids, pass it as sep="
+    )
+
+
+def _split_by(cells: pa.Array, separator: str) -> pa.Array:
+    """Return the lists of ids in texts; an empty text has none."""
+    trimmed = pc.ascii_trim_whitespace(cells)
+    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    if separator.isspace():
+        return pc.ascii_split_whitespace(filled)
+    lists = pc.split_pattern(filled, separator)
+    return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
