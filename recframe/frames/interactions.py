@@ -82,6 +82,8 @@ class Interactions(NamedTuple):
     find_gains, find_judged, find_unlisted : callable, default None
         Return the gains, or the judged rows, that truth gives, or the user and the item of each
         relevant item without a row.
+    pairs : SortedPairs, default None
+        The sorted pairs of the rows, for truth to look up, if they were sorted.
     """
 
     frame: pd.DataFrame
@@ -100,6 +102,7 @@ class Interactions(NamedTuple):
     find_gains: Callable[[str], Gains] | None = None
     find_judged: Callable[[], Judged] | None = None
     find_unlisted: Callable[[], tuple[Array, pd.Index[Any]]] | None = None
+    pairs: SortedPairs | None = None
 
     def gains(self, gain: str) -> Gains | None:
         """Return the gains of rows, and of items without a row, for nDCG; None: 1 if relevant."""
@@ -108,7 +111,7 @@ class Interactions(NamedTuple):
         if self.grades is None:
             return None
         gains = read_gains(self.grades, self.columns.relevant, gain)
-        return Gains(gains, np.empty(0, np.int64), np.empty(0, gains.dtype))
+        return Gains(gains, np.empty(0, np.int64), np.empty(0))
 
     def judged(self) -> Judged:
         """Return the rows and items that truth judges; without truth, rows with a relevance."""
@@ -151,6 +154,7 @@ class Interactions(NamedTuple):
             items=None if items is None else items._replace(codes=items.codes[rows]),
             grades=None if grades is None else grades[rows],
             features={key: column[rows] for key, column in self.features.items()},
+            pairs=None,
         )
 
     def keep_users(self, are_kept: Array) -> Interactions:
@@ -294,10 +298,14 @@ def _settle_repeats(
         return interactions
     groups, codes = interactions.users.groups, interactions.items.codes
     columns, is_checked = interactions.columns, options.duplicates == "raise" and not lenient
-    of_pairs = repeats = SortedPairs(groups, codes).find_repeats()
+    # Truth is looked up in the sorted pairs of the frame; those of truth itself are not kept.
+    pairs = SortedPairs(groups, codes, is_kept=options.has_truth and len(columns.scores) > 0)
+    of_pairs = repeats = pairs.find_repeats()
     if models is not None:
         repeats = SortedPairs(groups, combine(codes, models + 1)).find_repeats()
-    interactions = interactions._replace(n_repeated=len(repeats.rows))
+    interactions = interactions._replace(
+        n_repeated=len(repeats.rows), pairs=pairs if options.has_truth else None
+    )
     if len(repeats.rows) and is_checked:
         rows, _ = interactions.find_rows()
         raise repeated_error(interactions.frame, columns, rows, repeats, options)

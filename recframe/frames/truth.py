@@ -54,7 +54,7 @@ class Judge:
         """Return the rows of a frame that have the pairs of truth."""
         pairs, users = self.judgments.pairs, interactions.users
         items: Ids = interactions.items  # type: ignore[assignment]  # With truth, items are read.
-        rows = SortedPairs(users.groups, items.codes)
+        rows = interactions.pairs or SortedPairs(users.groups, items.codes)
         return self.overlap.find(pairs, users, items, rows, interactions.frame.attrs)
 
     def check(self) -> None:
@@ -144,5 +144,6 @@ def judge_rows(interactions: Interactions, judgments: Judgments, matches: Matche
         is_judged=True,
         find_judged=find_judged,
         find_unlisted=find_unlisted,
+        pairs=None,
         find_gains=match_gains if judgments.rows and judgments.rows.grades is not None else None,
     )

@@ -24,6 +24,7 @@ from recframe.kernel.threads import (
 SLICE = 1 << 17  # rows of whole users; the cache holds them while they are sorted
 MOST_BITS = 63 - 2 * (SLICE - 1).bit_length()  # a key's bits for items, next to users and positions
 NONE = np.empty(0, np.int64)
+N_FIRST_SEEN = 64  # rows that are looked at first
 LEAST_SIZE = 3  # rows of a group in which values rise; two may rise by chance
 
 
@@ -65,6 +66,11 @@ class Groups:
         )
         return group_offsets(np.sum(counts, axis=0))
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the grouped order of rows is known already."""
+        return self.are_together or "order" in vars(self)
+
     @cached_property
     def order(self) -> Array | None:
         """The rows in grouped order, stable within a group; None: the rows have this order."""
@@ -88,11 +94,12 @@ class Groups:
         if not self.are_together:
             return 0
         offsets = self.offsets
-        last = offsets[slice(*np.searchsorted(offsets, [1, len(values)]))] - 1
-        falls, rises = values[1:] < values[:-1], np.append(values[1:] > values[:-1], False)
-        falls[last] = rises[last] = False
-        if falls.any():
-            return 0
+        for part in (values[:N_FIRST_SEEN], values):  # The first rows usually decide.
+            last = offsets[slice(*np.searchsorted(offsets, [1, len(part)]))] - 1
+            falls, rises = part[1:] < part[:-1], np.append(part[1:] > part[:-1], False)
+            falls[last] = rises[last] = False
+            if falls.any():
+                return 0
         n_rises = self.count(rises)[np.diff(offsets) >= LEAST_SIZE]
         return len(n_rises) if n_rises.all() else 0
 
@@ -237,17 +244,25 @@ class SortedPairs:
         The rows of each user.
     items : ndarray of shape (n_rows,), int
         The items of the rows, 0 or more.
+    is_kept : bool, default False
+        Whether sorted slices are kept for later searches.
     """
 
-    def __init__(self, groups: Groups, items: Array) -> None:
+    def __init__(self, groups: Groups, items: Array, *, is_kept: bool = False) -> None:
         self._groups, self._items = groups, items
         _ = groups.order  # computed here once, not by each thread
         self._n_item_bits = int(items.max(initial=0)).bit_length()
+        self._is_kept = is_kept
+        self._kept: dict[tuple[int, int], tuple[Array, int]] = {}
 
     def find_repeats(self) -> Repeats:
         """Return the rows whose pair an earlier row has."""
 
         def find(first: int, stop: int) -> tuple[Array, Array]:
+            # Keys without positions are short, and mostly no two are equal.
+            keys, n_bits = self._sort(first, stop, has_positions=self._is_kept)
+            if (keys[1:] ^ keys[:-1]).min(initial=1 << n_bits) == 1 << n_bits:
+                return NONE, NONE
             keys, n_bits = self._sort(first, stop)
             is_same = np.append(False, keys[1:] ^ keys[:-1] < 1 << n_bits)
             at, starts = np.flatnonzero(is_same), np.flatnonzero(~is_same)
@@ -290,26 +305,36 @@ class SortedPairs:
     def _slices(self) -> list[tuple[int, int]]:
         """Return the first user of each slice and the user after its last."""
         groups = self._groups
-        # So many users fit into a key.
-        most = SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4
+        most = (
+            SLICE if self._n_item_bits <= MOST_BITS else SLICE >> 4
+        )  # so many users fit into a key
         slices = pairwise(cut_users(groups.offsets, slice(0, groups.n_groups), most))
         return [each for each in slices if groups.offsets[each[0]] < groups.offsets[each[1]]]
 
-    def _sort(self, first: int, stop: int) -> tuple[Array, int]:
+    def _sort(self, first: int, stop: int, *, has_positions: bool = True) -> tuple[Array, int]:
         """Return the sorted keys of a slice's rows, and the number of bits of a position.
 
         A key holds the user, counted from the slice's first, the item, and the row's position.
         """
+        if (first, stop) in self._kept:
+            return self._kept[first, stop]
         groups, n_item_bits = self._groups, self._n_item_bits
         positions = slice(*groups.offsets[[first, stop]].tolist())
         items = self._items[groups.rows(positions)]
-        n_bits = (len(items) - 1).bit_length()
-        users = np.arange(stop - first, dtype=np.int64) << n_item_bits
-        keys = np.repeat(users, np.diff(groups.offsets[first : stop + 1]))
-        keys |= items.astype(np.int64, copy=False)
-        keys <<= n_bits
-        keys |= np.arange(len(keys))
-        return sort(keys), n_bits
+        n_bits = (len(items) - 1).bit_length() if has_positions else 0
+        is_short = not has_positions and (stop - first - 1).bit_length() + n_item_bits <= 31
+        dtype: type[np.integer[Any]] = np.int32 if is_short else np.int64
+        users = np.arange(stop - first, dtype=dtype) << dtype(n_item_bits)
+        offsets = groups.offsets[first : stop + 1] - groups.offsets[first]
+        keys = np.repeat(users, np.diff(offsets))
+        keys |= items.astype(dtype, copy=False)
+        if has_positions:
+            keys <<= n_bits
+            keys |= np.arange(len(keys))
+        keys = sort(keys)
+        if self._is_kept:
+            self._kept[first, stop] = keys, n_bits
+        return keys, n_bits
 
     def _rows_of(self, first: int, keys: Array, n_bits: int) -> Array:
         """Return the rows of keys in the slice that begins at user `first`."""

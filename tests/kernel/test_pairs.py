@@ -36,8 +36,8 @@ def test_repeats_are_those_of_a_dictionary(drawn, cuts):
     assert expected == list(zip(found.rows.tolist(), found.first.tolist(), strict=True))
 
 
-@given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]))
-def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked):
+@given(some_items(), cuts(), st.integers(0, 999), st.sampled_from([0, 1, 60]), st.booleans())
+def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked, is_kept):
     """Every row with a pair is found, also for repeated and unknown pairs."""
     grouped, users, items = drawn
     rng = np.random.default_rng(seed)
@@ -45,7 +45,9 @@ def test_matches_are_those_of_a_dictionary(drawn, cuts, seed, n_asked):
     unknown = [-1, 2, 2**20, 1 << int(items.max(initial=0)).bit_length()]
     item = rng.choice(np.append(np.unique(items), unknown).astype(np.int64), n_asked)
     with cut(*cuts):
-        found = SortedPairs(grouped, items).match(user, item)
+        pairs = SortedPairs(grouped, items, is_kept=is_kept)
+        pairs.find_repeats()
+        found = pairs.match(user, item)
 
     rows = {}
     for row, pair in enumerate(zip(users, items.tolist(), strict=True)):
@@ -95,3 +97,15 @@ def test_many_rows(n_users, gap, monkeypatch):
     expected = sum(np.isin(pairs, pairs[n]).sum() for n in range(20))
     assert expected == (pair < 20).sum()
     assert (pairs[pair] == pairs[row]).all()
+
+
+def test_kept_pairs_do_not_depend_on_the_number_of_threads(monkeypatch):
+    """Fewer threads can find pairs than sorted them."""
+    users, items = np.repeat(np.arange(4_000), 100), np.tile(np.arange(100), 4_000)
+    pairs = SortedPairs(Groups(4_000, offsets=np.arange(0, 400_001, 100)), items, is_kept=True)
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "3")
+    assert len(pairs.find_repeats().rows) == 0
+    monkeypatch.setenv("RECFRAME_MAX_THREADS", "1")
+    _, row = pairs.match(users, items)
+
+    assert sorted(row.tolist()) == list(range(400_000))
