@@ -139,7 +139,10 @@ def read_scores(
         values = read_numbers(score, "score")
     is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
     if is_long and is_ranked is None and options.ties == "expected":
-        are_equal, are_flags = (values == values[0]).all(), ((values == 0) | (values == 1)).all()
+        for some in (values[:LEAST_RANKS], values):  # The first values usually decide.
+            are_equal, are_flags = (some == some[0]).all(), ((some == 0) | (some == 1)).all()
+            if not (are_equal or are_flags):
+                break
         are_classes = are_flags and not are_equal and groups.n_rows > 2 * groups.n_groups
         label = as_text(score.name)
         tied, classes = "not_" * (not are_equal) + "tied", "not_" * (not are_classes) + "classes"
