@@ -34,7 +34,7 @@ from recframe.frames.tables import name_figures
 from recframe.frames.user_values import check_per_user, find_units
 from recframe.metrics.definitions import DEFAULT_METRICS
 from recframe.notes import list_notes, taking_notes
-from recframe.options import INFER, OptionArguments, make_options, spell_options
+from recframe.options import INFER, MADE, OptionArguments, make_options, spell_options
 from recframe.other_tables import (
     RELATION,
     TABLE_OR,
@@ -796,7 +796,7 @@ def summary(
         per_user, confidence = tables, 0.95
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(*draws, intervals=Interval, unit=unit)
-    return _tabulate(summary_table, how, check_per_user(per_user), by, weights, trusted)
+    return _tabulate(summary_table, how, per_user, 1, by, weights, trusted)
 
 
 @public
@@ -876,15 +876,22 @@ def compare(
     draws = confidence, n_resamples, seed, interval
     how = make_comparison(*draws, test, correction, weights=weights, unit=unit)
     make_table = partial(compare_table, baseline=baseline)
-    return _tabulate(make_table, how, check_per_user(per_user, 2), by, weights, trusted)
+    return _tabulate(make_table, how, per_user, 2, by, weights, trusted)
 
 
 def _tabulate(
-    make_table: MakeWeighted, how: Comparison, by_judge: Any, by: Any, weights: Any, trusted: Any
+    make_table: MakeWeighted,
+    how: Comparison,
+    per_user: Any,
+    n_scores: int,
+    by: Any,
+    weights: Any,
+    trusted: Any,
 ) -> pd.DataFrame:
     """Return the table that `make_table` makes of each segment of users, with notes."""
-    how = trust(how, _read_trusted_table(trusted, by_judge))
     with taking_notes() as facts:
+        by_judge = check_per_user(per_user, n_scores)
+        how = trust(how, _read_trusted_table(trusted, by_judge))
         segmented = segment_table(by_judge, by, weights)
         table = apply_by_segment(segmented, partial(make_table, how=how))
     return with_notes(table, list_notes(facts))
@@ -1017,7 +1024,8 @@ def _read_sides(old: Any, new: Any, weights: Any) -> Sides:
         weights = join_weights(saved, names) if weights is None else weights
         return Sides([one.table for one in saved], names, [one.made for one in saved], weights)
     tables = [read_per_user(one) if is_path(one) else one for one in (old, new)]
-    return Sides(tables, names, None, weights)
+    made = [dict(getattr(one, "attrs", {}).get(MADE, {})) for one in tables]
+    return Sides(tables, names, made if all(made) else None, weights)
 
 
 @public

@@ -103,6 +103,7 @@ from recframe.notes import list_notes, taking_notes, warn_of
 from recframe.options import (
     DEFAULTS,
     INFER,
+    MADE,
     Models,
     OptionArguments,
     Options,
@@ -110,6 +111,7 @@ from recframe.options import (
     list_changed,
     make_options,
     spell_arguments,
+    spell_made,
     spell_options,
 )
 from recframe.other_tables import is_path
@@ -415,6 +417,8 @@ class RankingMethods(ABC, Generic[Table]):
         self._ask_others(columns)
         with taking_notes(only_mistakes=True) as facts:
             table = self._map(make, columns, self._options)
+        if isinstance(table, pd.DataFrame):
+            table.attrs[MADE] = spell_made(self._options)
         return self._add_notes(table, facts)
 
     def _per_metric(self, name: str, k: int | None = None, **parameters: float) -> Table:

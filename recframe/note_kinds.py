@@ -251,6 +251,10 @@ KINDS: Kinds = {
         "{:,} of the users of truth have no row that names their segment, and are in that of nan; "
         "pass by= a Series indexed by user",
     ),
+    "other_options": (
+        "other_options",
+        "the tables were made with other values of {labels}, to which differences may be due",
+    ),
     "weights_unused": (
         "users_of_weights_unused",
         "the table holds weights of its users, which are not used; pass weights='weights'",

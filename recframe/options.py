@@ -33,6 +33,7 @@ LIST = "list_number"  # the column that tells the lists of files and engines apa
 LISTS = "recframe_lists"  # columns of lists, and the separators of those that are text
 ROLE_LABELS = "recframe_roles"  # the labels of items and scores that their names do not say
 NEGATED = "recframe_negated"  # the field of lists whose negative is the score
+MADE = "recframe_options"  # the options that made a table of users, as texts
 POSITIONS = "recframe_positions"  # the number of ids by role, if ids are positions in a matrix
 LABELS = ("user", "item", "relevant", "score", "model", "truth_user", "truth_item")
 SEVERAL = ("user", "score", "truth_user")  # options that take a list of labels too
@@ -353,6 +354,13 @@ def spell_arguments(arguments: dict[str, Any]) -> list[str]:
     return [
         f"{name}={_format_value(name, arguments[name])}" for name in DEFAULTS if name in arguments
     ]
+
+
+def spell_made(options: Options) -> dict[str, str]:
+    """Return the options that change the values of a table, as texts by name."""
+    values: dict[str, Any] = {name: getattr(options, name) for name in EDGE_CASES}
+    values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
+    return {name: quote(float(one) if type(one) is int else one) for name, one in values.items()}
 
 
 def list_changed(options: Options) -> dict[str, Any]:

@@ -271,6 +271,27 @@ def test_users_that_became_positions(bound):
     assert both[0] == both[1]
 
 
+def test_tables_of_other_options_are_noted():
+    """Tables that evaluate made with other options are noted, and a gate with limits refuses."""
+    rng = np.random.default_rng(0)
+    users = {"user": np.repeat(range(30), 10), "score": rng.random(300)}
+    frame = pd.DataFrame({**users, "relevant": rng.integers(1, 6, 300)})
+    old, new = (frame.rec(min_relevance=n).evaluate("precision@5") for n in (4, 2))
+    padded = frame.rec(min_relevance=4, short="pad").evaluate("precision@5")
+    unknown = pd.DataFrame(new.to_numpy(), new.index, new.columns)
+    said = "made with other values of min_relevance, to which differences may be due"
+
+    for function in (recframe.compare, recframe.summary):
+        assert [said in one.text for one in function({"old": old, "new": new}).notes] == [True]
+        # "raise" agrees with every value, and the options of other tables are not known.
+        for others in ([old, padded], [old, unknown]):
+            assert not [one for one in function(others).notes if "min_relevance" in one.text]
+    with pytest.raises(recframe.RecframeError, match=r"min_relevance=2\.0 were made with other"):
+        recframe.gate(old, new, max_drop=0.01)
+    assert "min_relevance=2.0" in recframe.gate(old, new).notes[0]
+    assert recframe.gate(old, padded, max_drop=0.01)
+
+
 def test_ids_of_an_unknown_name_are_no_score():
     """A column of ids beside scores of users belongs in the index."""
     table = TWO.assign(customer_no=[1, 2, 3])

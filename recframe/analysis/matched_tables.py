@@ -14,7 +14,12 @@ from recframe.analysis.trusted import NOT_JUDGED, check_users_known, read_people
 from recframe.errors import RecframeError, count_of, prefix_errors, quote, show_path
 from recframe.frames.names import is_infer
 from recframe.frames.tables import make_columns, mean_table
-from recframe.frames.user_values import LEVELS, check_indexes, check_per_user
+from recframe.frames.user_values import (
+    LEVELS,
+    check_indexes,
+    check_per_user,
+    list_other_options,
+)
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
 from recframe.notes import taking_notes
@@ -219,19 +224,13 @@ def list_alone(matched: Matched, names: list[str]) -> list[str]:
 def check_same_options(
     made: Sequence[Mapping[str, Any]], names: list[str], *, has_limits: bool
 ) -> list[str]:
-    """Return lines on options that differ between two tables; with limits, raise.
-
-    "raise" never changes a value, so it agrees with every other value of its option.
-    """
-    old, new = made
-    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
-    others = [name for name, two in pairs.items() if two[0] != two[1] and "'raise'" not in two]
-    texts, lines = [], []
+    """Return lines on options that differ between two tables; with limits, raise."""
+    others, texts, lines = list_other_options(made), list[str](), list[str]()
     for name, one in zip(names, made, strict=True):
         texts.append(f"{show_path(name)} with {', '.join(f'{at}={one.get(at)}' for at in others)}")
         if has_limits and not one:
             lines.append(f"{show_path(name)} does not say which options it was made with")
-    if others and old and new:
+    if others and all(made):
         lines.append(f"{' and '.join(texts)} were made with other options")
         if has_limits:
             raise RecframeError(f"{lines[0]}. Evaluate both with the same.")

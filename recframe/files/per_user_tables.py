@@ -30,7 +30,7 @@ from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import EDGE_CASES, Options, make_options
+from recframe.options import Options, make_options, spell_made
 from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.stores import expand_path, find_ending, show_uri
 from recframe.stores.listings import Listing, list_files
@@ -50,11 +50,7 @@ class Saved(NamedTuple):
 
 def describe_made(options: Options, **others: Any) -> dict[str, Any]:
     """Return a record of how a table is made: `others`, and the options that change its values."""
-    values = {name: getattr(options, name) for name in EDGE_CASES}
-    values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
-    return {"recframe": version("recframe"), **others} | {
-        name: quote(float(one) if type(one) is int else one) for name, one in values.items()
-    }
+    return {"recframe": version("recframe"), **others, **spell_made(options)}
 
 
 @contextmanager

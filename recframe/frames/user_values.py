@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from recframe.frames.tables import make_columns
 from recframe.frames.words import ends_in, has_word, is_of_row
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike, is_metric, is_share
+from recframe.notes import note
+from recframe.options import MADE
 from recframe.other_tables import frame_error
 
 LEVELS = ["score", "metric"]
@@ -222,6 +225,9 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
         taken |= {*names.values()}
         parts.append(part.rename(columns=names, level="score"))
     check_indexes(parts)
+    made = [table.attrs.get(MADE, {}) for table in tables.values()]
+    if all(made):
+        note(**{f"other_options:{name}": 1 for name in list_other_options(made)})
     known = [one.columns.unique("metric") for one in parts]
     alone = next((one for one in known if one.intersection(known[0]).empty), None)
     if alone is not None:
@@ -237,6 +243,16 @@ def _combine_tables(tables: Mapping[Any, pd.DataFrame], *, is_named: bool) -> pd
             f"{examples}). Give ids of one kind."
         )
     return joined
+
+
+def list_other_options(made: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the options that differ between tables, by the options that made each.
+
+    "raise" never changes a value, so it agrees with every other value of its option.
+    """
+    names = dict.fromkeys(chain(*made))
+    values = {name: {one.get(name) for one in made} - {"'raise'"} for name in names}
+    return [name for name, several in values.items() if len(several) > 1]
 
 
 def check_indexes(tables: Sequence[pd.DataFrame]) -> None:
