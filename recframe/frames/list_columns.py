@@ -226,7 +226,9 @@ def open_lists_error(lists: list[Any], ids: list[Any], companion: str = "") -> R
     if companion == "truth":
         ids = sorted(ids, key=lambda label: has_word(label, "negative"))
         answers = {"truth_item": Choice(ids)}
-        return RecframeError(f"{found}. Pass truth_item= the one of relevant items.", answers)
+        by_user = "where names are users, recframe.truth_from makes truth of a dict of lists"
+        remedy = f"Pass truth_item= the one of relevant items; {by_user}."
+        return RecframeError(f"{found}. {remedy}", answers)
     if companion:
         return RecframeError(f"{found}. Drop all but the one of items.")
     gold = [label for label in ids if find_role(label) == "relevant"]

@@ -43,7 +43,7 @@ from recframe.frames.names import (
     shown,
 )
 from recframe.frames.text_lists import N_CELLS_SEEN, NUMBER, find_separator, split_texts
-from recframe.frames.words import has_word, may_be_gold
+from recframe.frames.words import has_word, may_be_gold, may_be_score
 from recframe.kernel.threads import Array
 from recframe.metrics.measure import check_no_mask
 from recframe.metrics.names import find_name
@@ -123,11 +123,14 @@ def find_lists(frame: pd.DataFrame) -> dict[Hashable, str]:
 
 def advise_lists(lists: Mapping[Hashable, str], source: str = "df") -> tuple[str, dict[str, Any]]:
     """Return advice that makes rows of lists, and its answers; `lists` are as of `find_lists`."""
-    label, sep = next(iter(lists.items()))
-    is_one = len(lists) == 1
-    answers: dict[str, Any] = {"lists": label if is_one else Choice([*lists])}
+    sep = next(iter(lists.values()))
+    scores = [one for one in lists if find_role(one) == "score" or may_be_score(one)]
+    items = remove_labels(lists, scores) or [*lists]
+    several = [[one, *scores] if len(scores) == 1 and items != scores else one for one in items]
+    is_one = len(several) == 1
+    answers: dict[str, Any] = {"lists": several[0] if is_one else Choice(several)}
     answers |= {"sep": sep} if sep else {}
-    column = (quote(label) if is_one else "...") + (f", sep={quote(sep)}" if sep else "")
+    column = (quote(several[0]) if is_one else "...") + (f", sep={quote(sep)}" if sep else "")
     calls = f"recframe.from_lists({source}, items={column}), or lists={column} of recframe.scan"
     return f"{calls}, makes rows of them", answers
 

@@ -330,3 +330,20 @@ def test_a_log_of_ranked_and_relevant_lists(tmp_path, capsys, ids, ending):
         words += answer
     assert 0 == main(words)
     assert "score,0.25" in capsys.readouterr().out
+
+
+def test_lists_in_text_are_asked_about_with_their_scores(tmp_path, capsys):
+    """The answer for lists in text names the column of their scores too, and it is right."""
+    texts = {"recs": ['["c","a"]', '["a","b"]'], "scores": ["[0.1,0.9]", "[0.2,0.8]"]}
+    frame = pd.DataFrame({"user": [1, 2], **texts})
+    frame.to_csv(tmp_path / "lists.csv", index=False)
+    pd.DataFrame({"user": [1, 2], "item": ["a", "b"]}).to_csv(tmp_path / "truth.csv", index=False)
+    words = ["evaluate", str(tmp_path / "lists.csv"), "--truth", str(tmp_path / "truth.csv")]
+    assert 1 == main([*words, "-m", "mrr"])
+    assert capsys.readouterr().err.endswith("--lists recs --lists scores\n")
+    assert 0 == main([*words, "-m", "mrr", "--lists", "recs", "--lists", "scores"])
+    assert "scores  1.0" in capsys.readouterr().out
+
+    sorted_ = frame.assign(scores=["[0.9,0.1]", "[0.8,0.2]"])
+    rows = recframe.from_lists(sorted_, items=["recs", "scores"])
+    assert [("c", 0.9), ("a", 0.1)] == [*zip(rows["item"][:2], rows["score"][:2], strict=True)]

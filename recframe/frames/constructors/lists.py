@@ -29,6 +29,7 @@ from recframe.frames.ids import as_users
 from recframe.frames.list_columns import choose_lists
 from recframe.frames.list_frames import (
     carry,
+    find_lists,
     list_texts,
     list_types,
     read_list_rows,
@@ -350,7 +351,7 @@ def _choose_columns(
     if not is_infer(items):
         labels = as_labels(items)
         check_label(frame, "items", *labels)
-        if len(labels) > 1 and sep is None and not list_types(frame[labels]):
+        if len(labels) > 1 and sep is None and not find_lists(frame[labels]):
             one = f"If each has the items of one rank, recframe.from_topk(lists[{quote(labels)}])"
             raise RecframeError(f"items={quote(labels)}: no column holds lists. {one} reads them.")
         return labels
