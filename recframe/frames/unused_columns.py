@@ -303,7 +303,8 @@ def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
 
 def _are_flags(values: pd.Index[Any]) -> bool:
     """Return whether all values are such as False and True, 0 and 1, or yes and no."""
-    return {str(value).casefold() for value in values.tolist()} <= {*map(str, (*OFF, *ON))}
+    flags = [one.casefold() if isinstance(one, str) else one for one in values.tolist()]
+    return {*flags} <= {*OFF, *ON}
 
 
 def _are_moments(values: pd.Index[Any]) -> bool:
