@@ -85,17 +85,6 @@ def say_filled(facts: Facts, _: Any) -> str:
     )
 
 
-def say_own_items(facts: Facts, _: Any) -> str:
-    """Return the sentence on users who are items in their own lists, "" if few users are."""
-    n_own = facts["users_in_own_list"]
-    if n_own < LEAST_ALIKE or 2 * n_own < facts["users"]:
-        return ""
-    return (
-        f"{n_own:,} of {facts['users']:,} users are items in their own lists, and none is "
-        "relevant there; if they are queries that find themselves, pass exclude= these pairs"
-    )
-
-
 def say_one_row(facts: Facts, _: Any) -> str:
     """Return the sentence on users who all have a single row, "" for others."""
     if facts["users"] < LEAST_ALIKE or facts["users_of_one_row"] < facts["users"]:
@@ -227,7 +216,6 @@ KINDS: Kinds = {
         "rows_unjudged rows_looked_up",
         "unjudged='drop' removed {:,} of {:,} rows, which truth does not hold",
     ),
-    "own_items": ("users_in_own_list users", say_own_items),
     "population": (
         "users_only_in_frame users_only_in_truth",
         "population leaves out users: {:,} of the frame, {:,} of truth",

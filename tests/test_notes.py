@@ -645,24 +645,3 @@ def test_rows_of_nobody_are_noted(tmp_path):
     parts = dd.concat([frame, frame[frame["user"] > 9]])
     assert [] == warnings_of(lambda: parts.rec.mean("mrr").compute())
     assert [] == rows.rec.mean("mrr").notes
-
-
-def test_queries_that_find_themselves():
-    """Lists that begin with their own query are noted, unless it is relevant or excluded."""
-    rows = [(f"p{i}", f"p{(i + 3 * j) % 50}", -j) for i in range(50) for j in range(10)]
-    recs = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
-    truth = pd.DataFrame(
-        {"query_id": recs["query_id"].unique(), "doc_id": [f"p{(i + 3) % 50}" for i in range(50)]}
-    )
-    own = truth.assign(doc_id=truth["query_id"])
-    said = texts_of(recs.rec(truth=truth).mean("mrr"))["own_items"]
-    assert said.startswith("50 of 50 users are items in their own lists, and none is relevant")
-    others = truth.replace({"doc_id": "^p"}, "q", regex=True)
-    numbers = recs.replace("p", "", regex=True).astype(int)
-    for frame, options in (
-        (recs, {"truth": truth, "exclude": own}),
-        (recs, {"truth": pd.concat([truth, own])}),
-        (recs.replace({"doc_id": "^p"}, "q", regex=True), {"truth": others}),
-        (numbers, {"truth": truth.replace("p", "", regex=True).astype(int)}),
-    ):
-        assert "own_items" not in texts_of(frame.rec(**options).mean("mrr"))

@@ -38,7 +38,6 @@ from recframe.options import Options
 LAST_K = 50  # the last cut-off of a curve by default
 N_ROWS_SEEN = 1_000  # rows of a sample
 OF_R = {"recall", "average_precision", "ndcg", "r_precision"}  # They read all relevant items.
-N_SEEN = 20  # users whose ids are looked for among items; one of them usually decides
 LEAST_FILLED = 0.1  # the share of rows that have the lowest of two scores
 
 
@@ -123,7 +122,6 @@ def note_rankings(interactions: Interactions, metrics: list[Metric]) -> None:
     note_relevance(interactions)
     note_filled(interactions)
     note_item_scores(interactions)
-    note_own_items(interactions)
     groups, scores = interactions.users.groups, interactions.scores
     of_scores = [
         np.diff(groups.offsets) if is_ranked is None else groups.count(is_ranked)
@@ -167,20 +165,6 @@ def _have_own_items(interactions: Interactions) -> bool:
         return False
     first = groups.rows(slice(0, groups.offsets[2]))
     return len(np.unique(items.codes[first])) > int(groups.offsets[1])
-
-
-def note_own_items(interactions: Interactions) -> None:
-    """Note users whose own id is an item in their list, as a query is nearest to itself.
-
-    Only ids in text are compared, because numbers may be equal by chance.
-    """
-    items, (users, groups) = interactions.items, interactions.users
-    is_text = items is not None and users.inferred_type == items.ids.inferred_type == "string"
-    if items is None or not is_text or not users[:N_SEEN].isin(items.ids).any():
-        return
-    is_own = items.ids.get_indexer(users)[groups.codes] == items.codes
-    n_own = 0 if interactions.relevant[is_own].any() else len(np.unique(groups.codes[is_own]))
-    note(users_in_own_list=n_own)
 
 
 def note_item_scores(interactions: Interactions) -> None:
