@@ -166,6 +166,8 @@ def test_names_that_join_model_and_metric():
 
     compared = recframe.compare(eval(call, {"pd": pd, "per_user": table}))
     assert [("b-v2", "recall@5"), ("b-v2", "P@5")] == compared.index.tolist()
+    objectives = table[names[::2]].set_axis(["xgb_ndcg", "xgb_map"], axis=1)
+    assert 1 == len(recframe.compare(objectives.rename_axis(columns="recall@5")))
     assert ["b-v2 recall@5"] == [one for one, _ in recframe.compare(table[names[::2]]).index]
 
 
@@ -387,6 +389,8 @@ def test_a_csv_that_pandas_wrote(bound, tmp_path):
 
     expected, found = recframe.summary(bound.evaluate(METRICS)), recframe.summary(read)
     pd.testing.assert_frame_equal(expected, found)
+    (tmp_path / "tidy.csv").write_text("score,user,recall@5\ns,1,0.5\ns,2,0.75\n")
+    assert [0.5, 0.75] == recframe.read_per_user(tmp_path / "tidy.csv").iloc[:, 0].tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))

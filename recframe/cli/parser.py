@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import os
 import re
 import shlex
 import sys
@@ -17,7 +16,7 @@ from recframe.errors import TEXT_ANSWERS, Choice, RecframeError, as_text, find_n
 from recframe.files.filters import Quoted, Written
 from recframe.metrics.names import QUOTED, describe_metrics, find_map_at, parse_metric, settle_map
 from recframe.other_tables import Term
-from recframe.stores import expand_path, find_ending, is_uri
+from recframe.stores import expand_path, find_ending
 
 METRICS_HERE = "{metrics}"  # The definitions of metrics stand for it in a help.
 METRIC_FLAGS = ("-m", "--metric", "--metrics")
@@ -253,8 +252,7 @@ def refuse_k(text: str) -> NoReturn:
 
 def read_target(endings: Sequence[str], text: str) -> str:
     """Return the path of a file to write, or raise if its ending names no format."""
-    local = expand_path(text)
-    path = local if is_uri(local) else os.fspath(Path(local))
+    path = expand_path(text)
     if find_ending(path) not in endings:
         raise RecframeError(f"must end in {' or '.join(endings)}, but is {quote(text)}")
     return path

@@ -182,7 +182,10 @@ def name_runs(paths: list[str]) -> list[str]:
         by_file[file] = path
     shown = list(map(show_uri, paths))
     names = [Path(path).name for path in shown]
-    return names if len(set(names)) == len(names) else shown
+    names = names if len(set(names)) == len(names) else shown
+    if len(set(names)) < len(names):  # Addresses may differ in hidden parts.
+        names = [f"{name} ({n})" for n, name in enumerate(names, 1)]
+    return names
 
 
 def measure_run_file(path: str, name: str, metrics: list[str], options: Mapping[str, Any]) -> Run:

@@ -266,7 +266,7 @@ def _parse_file(path: str, data: bytes) -> pa.Table:
     if not data.endswith((b"\n", b"\r")):
         raise ValueError("its last line has no end, so it may be cut off. Write it anew.")
     names = pd.read_csv(BytesIO(data), nrows=0).columns.tolist()
-    if names[0] == "score":
+    if names[0] == "score" and data.split(b"\n", 2)[1].startswith(b"metric,"):
         raise ValueError(
             "it has two lines of names, as to_csv writes the table of evaluate. Pass pd.read_csv("
             "path, header=[0, 1], index_col=0), or write it with recframe.save_per_user."

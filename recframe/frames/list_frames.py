@@ -39,6 +39,7 @@ from recframe.frames.names import (
     list_fields,
     list_labels,
     may_be_item,
+    may_be_users,
     remove_labels,
     shown,
 )
@@ -327,7 +328,7 @@ def make_companion_rows(
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
     users = [one for one in flat if is_same(one, getattr(options, f"{name}_user", INFER))]
-    users = users or (flat if [*map(find_role, flat)] == [None] else [])
+    users = users or (flat if len(flat) == 1 and may_be_users(frame, flat[0]) else [])
     known = {role: one[0] for role, one in (("item", items), ("user", users)) if len(one) == 1}
     return remember_lists(made, known, rows)
 

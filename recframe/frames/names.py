@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 
 from recframe.errors import MissingColumnError, RecframeError, as_text, find_near, quote, shorten
-from recframe.frames.words import N_KEPT, ends_in, has_word, may_be_score, split_words
+from recframe.frames.words import (
+    N_KEPT,
+    ends_in,
+    has_word,
+    less_is_better,
+    may_be_score,
+    split_words,
+)
 from recframe.kernel.threads import Array
 from recframe.options import INFER, is_key
 
@@ -169,6 +176,13 @@ def plain_name(label: Hashable) -> str:
     It has no type, which RecBole's files write behind names, as in user_id:token.
     """
     return TYPE_OR_SEPARATOR.sub("", label).lower() if isinstance(label, str) else ""
+
+
+def may_be_users(frame: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether a column of an unknown name may hold the users of rows, each once."""
+    column, others = get_column(frame, label), ("time", "statistic", "spent", "attribute", "cycle")
+    is_other = has_word(label, *others) or less_is_better(label) or column.dtype.kind in "fb"
+    return find_role(label) is None and not is_other and column.astype(str).is_unique
 
 
 def has_some(frame: pd.DataFrame, label: Hashable, values: Any) -> bool:

@@ -61,8 +61,9 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
     if lists and len(lists) == len(texts) and all(isinstance(one, list) for one in lists):
         return lists
     # NumPy writes [1 2] and ['a' 'b'].
-    if separator or not any("," in text or text.count("[") > 1 for text in texts):
-        ids = _split_by(pc.ascii_trim(cells, "[] \n"), separator or " ")
+    known = separator if separator and any(separator in text for text in texts) else ""
+    if known or not any("," in text or text.count("[") > 1 for text in texts):
+        ids = _split_by(pc.ascii_trim(cells, "[] \n"), known or " ")
         return relist(ids, pc.ascii_trim(ids.flatten(), "[] '\""))
     raise RecframeError(
         f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but holds "

@@ -291,7 +291,8 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
             )
         return (columns if orders == {True} else columns.swaplevel()).set_names(LEVELS)
     _check_no_ids(per_user)
-    _check_not_joined(columns)
+    if columns.name is None:
+        _check_not_joined(columns)
     if columns.name == "metric" or any(map(is_metric, columns)):
         raise RecframeError(
             "per_user must have columns (score, metric), or be of one metric, but has the metrics "

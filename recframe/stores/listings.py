@@ -121,7 +121,8 @@ def list_folder(store: Store, searched: Entry, steps: Steps) -> list[Entry]:
         below = info.path.strip("/").removeprefix(folder.strip("/")).strip("/")
         names = below.split("/")
         names = tuple(map(unquote, names) if store.is_web else names)
-        entries.append(Entry(names, info.path.rstrip("/"), info.type.name == "Directory"))
+        path = join(folder.rstrip("/"), below)  # A file that is named alone has the same path.
+        entries.append(Entry(names, path, info.type.name == "Directory"))
     if not is_whole and any(one.is_folder and is_match(one.names, steps) for one in entries):
         return list_folder(store, searched, ())
     if is_whole:

@@ -128,7 +128,8 @@ def would_find(given: str, path: str) -> bool:
     """
     if is_uri(path):
         names, steps = (show_uri(uri).rstrip("/").split("/") for uri in (path, given))
-        return names[:3] == steps[:3] and is_match(names[3:], steps[3:])
+        n = min(3, len(steps))  # the parts of the scheme and the bucket, if there is one
+        return names[:n] == steps[:n] and is_match(names[n:], steps[n:])
     folder, below = look_up(HERE, given) or (given, ())
     root, target = (Path(os.path.realpath(end)) for end in (folder, path))
     return target.is_relative_to(root) and is_match(target.parts[len(root.parts) :], below)

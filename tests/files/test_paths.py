@@ -521,3 +521,22 @@ def test_paths_that_begin_with_a_tilde(tmp_path, monkeypatch, capsys):
     frame.assign(relevant=[0, 1, 1, 0]).rec.report(["recall@1"]).save("~/page.html")
     assert (tmp_path / "page.html").is_file()
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "~"))]
+
+
+def test_a_folder_named_by_a_tilde(tmp_path, monkeypatch, capsys):
+    """A folder named ~ is written as ./~, and is not the home folder for an output either."""
+    home, here = tmp_path / "home", tmp_path / "here" / "~"
+    for folder in (home, here):
+        folder.mkdir(parents=True)
+        save_user(folder / "a.csv.parquet", 1)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here.parent)
+    before = (home / "a.csv.parquet").read_bytes()
+    words = ["evaluate", "./~/a.csv.parquet", "-m", "recall@1", "-q", "-o"]
+    assert 1 == main([*words, "./~/a.csv.parquet"])
+    assert "it is an input" in capsys.readouterr().err
+    assert 0 == main([*words, "./~/means.parquet"])
+
+    assert before == (home / "a.csv.parquet").read_bytes()
+    assert ["a.csv.parquet", "means.parquet"] == sorted(one.name for one in here.iterdir())
+    assert ["a.csv.parquet"] == [one.name for one in home.iterdir()]

@@ -767,3 +767,26 @@ def test_metrics_next_to_lists_are_no_relevance(name):
     options = {"truth": log, "truth_item": "expected_ids"}
     assert 0.75 == rec(**options).mean("recall@3").iloc[0, 0]
     assert 0.5 == rec(**options, relevant=name).mean("mrr").iloc[0, 0]
+
+
+@pytest.mark.parametrize("label", ["n_clicks", "fold", "week", "cost", "watch_time"])
+def test_numbers_next_to_lists_of_truth_are_no_users(label):
+    """Counts, folds and times next to lists of truth are not taken for its users."""
+    rows = recframe.from_lists(pd.DataFrame({"user": range(20), "items": [["a", "b"]] * 20}))
+    numbers = [n % 5 if label == "fold" else n for n in range(20)]
+    truth = pd.DataFrame({"items": [["a"]] * 20, label: numbers})
+    with pytest.raises(RecframeError, match="truth_user: no column found"):
+        rows.rec(truth=truth).mean("recall@1")
+    truth = truth.rename(columns={label: "member_ref"}).assign(member_ref=range(20))
+    assert 1.0 == rows.rec(truth=truth).mean("recall@1").iloc[0, 0]
+
+
+def test_a_separator_and_lists_that_numpy_wrote():
+    """An explicit separator is for the text that has it; NumPy's lists have spaces."""
+    frame = pd.DataFrame(
+        {"user": [1, 2], "items": ["1,2", "2,3"], "scores": ["[0.9 0.1]", "[0.8 0.2]"]}
+    )
+    rows = recframe.from_lists(frame, items=["items", "scores"], sep=",")
+    assert [0.9, 0.1, 0.8, 0.2] == rows["score"].tolist()
+    quoted = frame.assign(items=["['10' '14']", "['9' '10']"])[["user", "items"]]
+    assert [10, 14, 9, 10] == recframe.from_lists(quoted, sep=",")["item"].tolist()

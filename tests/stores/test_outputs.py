@@ -7,6 +7,7 @@ import pytest
 
 import recframe
 from recframe.cli import main
+from recframe.cli.trec import name_runs
 from recframe.stores import outputs
 
 METRICS = ["--metric", "recall@3", "ndcg@3", "-q"]
@@ -62,6 +63,23 @@ def test_trec_files_in_stores(kept, capsys):
         recframe.read_qrels("memory://bucket/bad.gz")
     assert 1 == main(["trec", "memory://bucket/q.txt", runs[0], runs[0]])
     assert f"{runs[0]} is named twice" in capsys.readouterr().err
+
+
+def test_runs_whose_addresses_differ_in_hidden_parts():
+    """Two runs whose addresses look alike get different names, without their secrets."""
+    pytest.importorskip("aiohttp")
+    runs = [f"https://host/run.txt?token={secret}" for secret in ("abcd", "efgh")]
+    assert ["https://host/run.txt (1)", "https://host/run.txt (2)"] == name_runs(runs)
+
+
+def test_a_store_without_a_folder(kept, capsys):
+    """An output below a whole store is refused, and one file is never two."""
+    words = ["evaluate", "memory://", *METRICS, "-o", "memory://bucket/runs/means.csv"]
+    assert 1 == main(words)
+    assert "the next call would read it, because memory://" in capsys.readouterr().err
+    kept.pipe_file("/bucket/one/a.csv", b"user,item,score,relevant\n1,a,0.9,1\n")
+    with pytest.raises(recframe.RecframeError, match=r"a\.csv is named twice"):
+        recframe.scan(["memory:///bucket/one", "memory:///bucket/one/a.csv"])
 
 
 REFUSED = {
