@@ -158,7 +158,7 @@ class RecAccessor(RankingMethods[pd.DataFrame]):
                     user = rows.attrs.get(ROLE_LABELS, {}).get("user")
                     if name == "truth" and user is not None:  # The call shown makes it "user".
                         changed["truth_user"] = INFER
-                    of_user = "" if user is None else f", user={user!r}"
+                    of_user = f", user={user!r}" * (user is not None)
                     codes[name] = f"recframe.from_lists({read}{of_user}{of_sep})"
                     options = replace(options, **changed)
         others.pop("sep", None)

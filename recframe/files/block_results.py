@@ -203,10 +203,7 @@ def read_places(
         return []
     read = partial(_read_sample, names=names, memory=memory)
     with suppress(RecframeError, StopIteration, *DAMAGE):  # Reading all rows will raise these.
-        splits = {
-            tuple(find_part(name, value.as_py()) for name, value in one.partitions.items()): one
-            for one in sources[::-1]
-        }
+        splits = {tuple(map(_find_split, one.partitions.items())): one for one in sources[::-1]}
         if len(splits) > 1:
             return [read(source) for source in splits.values()]
         if first.rows is not None:
@@ -250,6 +247,12 @@ def _read_sample(
 def _sample_users(rows: pd.DataFrame, columns: Columns) -> pd.DataFrame:
     """Return all rows of some of the users in these rows."""
     return rows.iloc[take_users(get_column(rows, columns.users[0]))]
+
+
+def _find_split(partition: tuple[str, pa.Scalar]) -> str:
+    """Return the part of a split, such as "train", that a folder or file is named after."""
+    name, value = partition
+    return find_part(name, value.as_py())
 
 
 def _restore_users(interactions: Interactions, files: Files) -> Interactions:

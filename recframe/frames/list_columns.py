@@ -111,6 +111,13 @@ def _count_members(cells: pa.Array) -> Array:
     return np.asarray(pc.fill_null(pc.list_value_length(cells), 0)).astype(np.int64)
 
 
+def check_no_padding(fields: Mapping[Hashable, Any], items: Sequence[Hashable]) -> None:
+    """Raise if items that are numbers, and so may be positions, are padded with -1."""
+    for one in items:
+        if fields[one].dtype.kind in "iuf" and (fields[one] == -1).any():
+            raise padding_error(one)
+
+
 def padding_error(item: Hashable) -> RecframeError:
     """Return the error for lists of items that are filled up with -1."""
     return RecframeError(f"{quote(item)}: lists must not be padded, but hold -1. Leave it out.")

@@ -16,6 +16,7 @@ from recframe.frames.list_columns import (
     ListRows,
     Types,
     check_no_dict,
+    check_no_padding,
     choose_lists,
     choose_relevance,
     find_fields,
@@ -27,19 +28,18 @@ from recframe.frames.list_columns import (
     name_carried,
     name_field,
     open_lists_error,
-    padding_error,
     relist,
 )
 from recframe.frames.names import (
     ID_KINDS,
     find_role,
+    find_users_of_lists,
     get_column,
     is_infer,
     is_same,
     list_fields,
     list_labels,
     may_be_item,
-    may_be_users,
     remove_labels,
     shown,
 )
@@ -322,13 +322,10 @@ def make_companion_rows(
     if is_named and item not in fields and len(items) == 1:  # Its members are structs.
         renamed, items = {items[0]: item}, [item]
         fields = {renamed.get(one, one): fields[one] for one in fields}
-    for one in items:  # Numbers may be positions.
-        if is_numeric_dtype(fields[one].dtype) and (fields[one] == -1).any():
-            raise padding_error(one)
+    check_no_padding(fields, items)
     made = pd.DataFrame({**carry(frame, flat, rows, list(fields)), **fields}, copy=False)
     made.attrs = dict(frame.attrs)
-    users = [one for one in flat if is_same(one, getattr(options, f"{name}_user", INFER))]
-    users = users or (flat if len(flat) == 1 and may_be_users(frame, flat[0]) else [])
+    users = find_users_of_lists(frame, flat, getattr(options, f"{name}_user", INFER))
     known = {role: one[0] for role, one in (("item", items), ("user", users)) if len(one) == 1}
     return remember_lists(made, known, rows)
 

@@ -178,11 +178,17 @@ def plain_name(label: Hashable) -> str:
     return TYPE_OR_SEPARATOR.sub("", label).lower() if isinstance(label, str) else ""
 
 
-def may_be_users(frame: pd.DataFrame, label: Hashable) -> bool:
-    """Return whether a column of an unknown name may hold the users of rows, each once."""
-    column, others = get_column(frame, label), ("time", "statistic", "spent", "attribute", "cycle")
-    is_other = has_word(label, *others) or less_is_better(label) or column.dtype.kind in "fb"
-    return find_role(label) is None and not is_other and column.astype(str).is_unique
+def find_users_of_lists(
+    frame: pd.DataFrame, labels: list[Hashable], passed: Hashable
+) -> list[Hashable]:
+    """Return the column of users next to lists: the one passed, or the only one that may be it."""
+    named = [one for one in labels if is_same(one, passed)]
+    if named or len(labels) != 1:
+        return named
+    column, others = get_column(frame, labels[0]), ("time", "statistic", "spent", "attribute")
+    is_other = has_word(labels[0], *others, "cycle") or less_is_better(labels[0])
+    is_other |= find_role(labels[0]) is not None or column.dtype.kind in "fb"
+    return labels if not is_other and column.astype(str).is_unique else []
 
 
 def has_some(frame: pd.DataFrame, label: Hashable, values: Any) -> bool:

@@ -180,11 +180,7 @@ class Questions:
         """Return the lines of a call with answers, with the other choices as comments."""
         bound, parameters = self.bound, inspect.signature(self.function).parameters
         made: Mapping[str, str] = {} if bound is None else bound.made
-        passed = self.kwargs if bound is None else list_changed(bound.options)
-        # The accessor has all answers but the choices.
-        known = {**passed, **(self.answers if bound is None else self.choices)}
-        wanted = [name for name in DEFAULTS if name in known and name not in self.dependent]
-        options, lines = {name: known[name] for name in wanted}, list[str]()
+        options, lines = self._list_options(), list[str]()
         for name, spelled in zip(options, spell_arguments(options), strict=True):
             text = f"{name}={made[name]}" if name in made else spelled
             is_choice = isinstance(options[name], Choice)
@@ -206,6 +202,13 @@ class Questions:
         of_call = [one for one in texts if one in parameters] if bound is None else []
         frames = [*(["df"] if re.search(r"\bdf\b", lines[0]) else []), *of_call, *frames]
         return [f"# {' and '.join(frames)}: as your call has them"] * bool(frames) + lines
+
+    def _list_options(self) -> dict[str, Any]:
+        """Return the options of the call with answers; `bound` has all but the choices."""
+        passed = self.kwargs if self.bound is None else list_changed(self.bound.options)
+        known = {**passed, **(self.answers if self.bound is None else self.choices)}
+        wanted = [name for name in DEFAULTS if name in known and name not in self.dependent]
+        return {name: known[name] for name in wanted}
 
 
 def _say_others(name: str, answer: Any) -> str:

@@ -93,8 +93,9 @@ def find_roles(
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
     _settle_alike(frame, roles, ("user", "item"))
-    items = roles["item"].labels if "item" in roles and roles["user"].how == "none" else []
-    if is_infer(options.item) and {"candidate", "candidateid"}.intersection(map(plain_name, items)):
+    items = roles.get("item", roles["user"]).labels
+    is_open = roles["user"].how == "none" and is_infer(options.item)
+    if is_open and {"candidate", "candidateid"}.intersection(map(plain_name, items)):
         del roles["item"]  # Candidates for jobs may be either.
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 

@@ -137,16 +137,8 @@ def read_scores(
         values = _scatter(read_numbers(score[is_ranked], "score"), is_ranked)
     else:
         values = read_numbers(score, "score")
-    is_long = len(values) >= LEAST_RANKS and groups.n_groups < groups.n_rows
-    if is_long and is_ranked is None and options.ties == "expected":
-        for some in (values[:LEAST_RANKS], values):  # The first values usually decide.
-            are_equal, are_flags = (some == some[0]).all(), ((some == 0) | (some == 1)).all()
-            if not (are_equal or are_flags):
-                break
-        are_classes = are_flags and not are_equal and groups.n_rows > 2 * groups.n_groups
-        label = as_text(score.name)
-        tied, classes = "not_" * (not are_equal) + "tied", "not_" * (not are_classes) + "classes"
-        note(**{f"{tied}:{label}": 1, f"{classes}:{label}": 1})
+    if is_ranked is None and options.ties == "expected":
+        _note_few_values(score.name, values, groups)
     if options.min_score is not None:
         recommended = at_least(values, options.min_score)
         is_ranked = recommended if is_ranked is None else is_ranked & recommended
@@ -160,6 +152,19 @@ def read_scores(
         # The negative of the lowest integer overflows, but the complement does not.
         values = ~values if values.dtype.kind in "iu" else -values
     return values, is_ranked
+
+
+def _note_few_values(label: Hashable, values: Array, groups: Groups) -> None:
+    """Note whether all scores are equal, or are 0 and 1 as classes are."""
+    if len(values) < LEAST_RANKS or groups.n_groups >= groups.n_rows:
+        return
+    for some in (values[:LEAST_RANKS], values):  # The first values usually decide.
+        are_equal, are_flags = (some == some[0]).all(), ((some == 0) | (some == 1)).all()
+        if not (are_equal or are_flags):
+            break
+    are_classes = are_flags and not are_equal and groups.n_rows > 2 * groups.n_groups
+    tied, classes = "not_" * (not are_equal) + "tied", "not_" * (not are_classes) + "classes"
+    note(**{f"{tied}:{as_text(label)}": 1, f"{classes}:{as_text(label)}": 1})
 
 
 def _check_masks(
