@@ -360,7 +360,9 @@ def spell_made(options: Options) -> dict[str, str]:
     """Return the options that change the values of a table, as texts by name."""
     values: dict[str, Any] = {name: getattr(options, name) for name in EDGE_CASES}
     values |= {"truth": options.has_truth, "exclude": options.exclude is not None}
-    return {name: quote(float(one) if type(one) is int else one) for name, one in values.items()}
+    # 2 and 2.0 are one threshold; larger integers may have no float.
+    small = [name for name, one in values.items() if type(one) is int and abs(one) < 1 << 53]
+    return {name: quote(float(one) if name in small else one) for name, one in values.items()}
 
 
 def list_changed(options: Options) -> dict[str, Any]:
