@@ -674,7 +674,7 @@ def save_per_user(
         ``df.rec(ties="worst").evaluate(metrics)``, ``{}`` if it had none. A parquet file records
         them and the version, so that the gate of ``recframe compare`` refuses a comparison with
         values by other options. None: the file says nothing about them, and the gate notes that. A
-        DataFrame cannot say how it was made, since pandas keeps its attributes when values change.
+        DataFrame is not asked, since pandas keeps its attributes when values change.
     weights : Series, default None
         The weight of each user, 0 or more, indexed by user; the file records its name, as that of
         ``--weights``. None: those in the index, if any.
@@ -936,7 +936,8 @@ def gate(
     ----------
     old, new : DataFrame or path
         Tables with a row for each user, as `summary` takes them; or files, as `read_per_user` reads
-        them, which also tell the options that made them: tables of other options are refused.
+        them, which also tell the options that made them: files of other options are refused. Tables
+        of `evaluate` remember theirs, and other options are noted.
     max_drop : float or dict, default None
         A metric fails if its mean fell by more and the interval of the difference excludes 0, which
         is clear evidence of a loss. A dict has a limit for each metric, "others" for those it does
@@ -1025,7 +1026,7 @@ def _read_sides(old: Any, new: Any, weights: Any) -> Sides:
         return Sides([one.table for one in saved], names, [one.made for one in saved], weights)
     tables = [read_per_user(one) if is_path(one) else one for one in (old, new)]
     made = [dict(getattr(one, "attrs", {}).get(MADE, {})) for one in tables]
-    return Sides(tables, names, made if all(made) else None, weights)
+    return Sides(tables, names, made if all(made) else None, weights, are_files=False)
 
 
 @public

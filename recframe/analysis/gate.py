@@ -226,12 +226,17 @@ def _find_loss(row: Any, rule: Rule | None, limit: float, *, is_low: bool) -> st
 
 
 class Sides(NamedTuple):
-    """An old and a new table of users, their names, the options that made them, and weights."""
+    """An old and a new table of users, their names, the options that made them, and weights.
+
+    Options of tables that are no files may be out of date, as pandas keeps attributes when values
+    change.
+    """
 
     tables: list[pd.DataFrame]
     names: list[str]
     made: list[dict[str, Any]] | None  # None: nobody recorded them
     weights: Any = None
+    are_files: bool = True
 
 
 class SegmentVerdict(NamedTuple):
@@ -312,7 +317,7 @@ def find_verdict(
     shows_bar: bool = False,
 ) -> Verdict:
     """Return the verdict on two tables, by segment; limits are the arguments of `make_limits`."""
-    tables, names, made, weights = sides
+    tables, names, made, weights, are_files = sides
     floors = limits.get("at_least")
     named = [one for one in floors if one != OTHERS] if isinstance(floors, Mapping) else []
     matched = match_tables(tables, names, _as_names(metrics), named)
@@ -324,7 +329,7 @@ def find_verdict(
         units = [one.pop("unit", INFER) for one in made]
         if is_infer(how.unit) and units[0] == units[1]:
             how = how._replace(unit=units[1])
-        notes = check_same_options(made, names, has_limits=allowed.any)
+        notes = check_same_options(made, names, has_limits=allowed.any and are_files)
     if trusted:
         how = trust(how, number_people(trusted, matched))
     _check_reachable(allowed, matched, how)

@@ -233,8 +233,9 @@ def _read_bytes(path: str) -> bytes:
     check_named("it", path)
     store, key = place = locate(path, ENVIRONMENT, {})
     if not store.is_here:
-        with store.reaching(key):
-            return _decompress(place.open().read(), store.show(key))
+        with store.reaching(key), place.open() as file:
+            data = file.read()
+        return _decompress(data, store.show(key))
     identify(key)
     try:
         data = Path(key).read_bytes()

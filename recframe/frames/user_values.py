@@ -305,17 +305,7 @@ def _find_scores_and_metrics(per_user: pd.DataFrame) -> pd.MultiIndex:
 
 def _check_not_joined(columns: pd.Index[Any]) -> None:
     """Raise if labels, such as als_recall@5, join scores with the names of several metrics."""
-    pairs = [
-        next(
-            (
-                (label[: one.start()], label[one.end() :])
-                for one in re.finditer(r"[\W_]+", label)
-                if one.start() and is_metric(label[one.end() :])
-            ),
-            ("", label),
-        )
-        for label in map(str, columns)
-    ]
+    pairs = [_split_metric(str(label)) for label in columns]
     joined = find_alike(metric for score, metric in pairs if score)
     if len({*joined.values()}) > 1:
         call = f"per_user.set_axis(pd.MultiIndex.from_tuples({pairs}), axis=1)"
@@ -324,6 +314,14 @@ def _check_not_joined(columns: pd.Index[Any]) -> None:
             f"whose names end in several metrics, {quote([*joined])}. Pass "
             f"{call if all(score for score, _ in pairs) else 'tuples of score and metric'}."
         )
+
+
+def _split_metric(label: str) -> tuple[str, str]:
+    """Return the score and the metric that a label joins, "" and the label if it joins none."""
+    for gap in re.finditer(r"[\W_]+", label):
+        if gap.start() and is_metric(label[gap.end() :]):
+            return label[: gap.start()], label[gap.end() :]
+    return "", label
 
 
 def _check_no_ids(per_user: pd.DataFrame) -> None:

@@ -204,8 +204,7 @@ class Ranker:
         """Return the sorted keys of all rows; None if slices of users are sorted instead."""
         groups = self._groups
         # An earlier search for pairs may have found the order.
-        has_order = groups.are_together or "order" in vars(groups)
-        if has_order or self._by_row or self.rule.row_order or self._tie_bits:
+        if groups.has_order or self._by_row or self.rule.row_order or self._tie_bits:
             return None
         layout = self._lay_out(groups.n_groups, groups.n_rows, KeyKind.LONG)
         if layout.kind is KeyKind.DENSE:
