@@ -318,13 +318,13 @@ def sort_ids(ids: pd.Index[Any]) -> Array:
         pairs = zip(ids.levels, ids.codes, strict=True)
         return np.argsort(combine(*(invert(sort_ids(level))[code] for level, code in pairs)))
     if isinstance(ids.dtype, np.dtype) and ids.dtype.kind in "iufmM":
-        return np.argsort(ids.to_numpy(), kind="stable")
+        return np.argsort(ids.to_numpy())
     if (text := read_text(ids)) is not None:
         in_order: Array = pc.sort_indices(text).to_numpy()  # by code points, as in Python
         return in_order.view(np.int64)
     # This sorts ids of several types too, numbers before texts.
     try:
-        return np.argsort(pd.factorize(ids, sort=True)[0], kind="stable")
+        return np.argsort(pd.factorize(ids, sort=True)[0])
     except ID_ERRORS as error:
         raise RecframeError(
             f"user={quote(ids.name)}: ids must be sortable, because the tables sort "

@@ -123,7 +123,8 @@ def list_fields(frame: pd.DataFrame) -> list[tuple[Hashable, Any]]:
 
 def list_labels(frame: pd.DataFrame, taken: Iterable[Hashable] = ()) -> list[Hashable]:
     """Return the labels of all columns and named index levels, without those taken."""
-    return remove_labels((label for label, _ in list_fields(frame)), taken)
+    named = [name for name in frame.index.names if name is not None]
+    return remove_labels([*frame.columns, *named], taken)
 
 
 def list_numeric_names(labels: Iterable[Hashable]) -> list[str]:

@@ -255,7 +255,7 @@ def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array
     are_categories = isinstance(dtype, pd.CategoricalDtype)
     if options.min_score is None and (dtype.kind == "f" or are_objects or are_categories):
         present = score if not missing.any() else score[~missing]
-        masks = (present == (math.inf if is_low_best else -math.inf)).to_numpy(bool)
+        masks = np.asarray(present.array == (math.inf if is_low_best else -math.inf), bool)
         if masks.any():
             missing = missing.copy()
             missing[~missing] = masks
