@@ -45,7 +45,8 @@ OTHER_STARTS = {
 # Without dtype=False, pandas reads the id "007" as 7.
 DOCUMENT = (
     "each line must be a JSON object; if it is one JSON document, pass "
-    "pd.read_json(path, dtype=False)"
+    "pd.read_json(path, dtype=False), or, if its keys are users, as in {user: {item: score}}, "
+    "recframe.from_runs(json.load(open(path))), or recframe.truth_from of the relevant items"
 )
 TOO_LONG = "straddles two block boundaries"
 

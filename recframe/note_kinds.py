@@ -130,7 +130,10 @@ def say_apart(facts: Facts, _: Any) -> str:
 
 def say_ranks(facts: Facts, _: Any) -> str:
     """Return the sentence on scores that are ranks of nearly all users, "" if none are."""
-    found = [one for one, n in facts.find("ranks:") if n > 1 and 2 * n > facts["users"]]
+    ranks = [one for one, n in facts.find("ranks:") if n > 1 and 2 * n > facts["users"]]
+    # A block may contradict the others, or have ranks that fall down its rows, best first.
+    of_all = [one for one in ranks if not facts[f"not_ranks:{one}"]]
+    found = [one for one in of_all if facts[f"ranks_unordered:{one}"]]
     if not found:
         return ""
     return (

@@ -549,6 +549,23 @@ def test_scores_that_are_no_ranks(case):
     assert [] == NO_RANKS[case]().mean("precision@1").notes
 
 
+def test_ranks_of_some_partitions():
+    """Ranks are noted if all partitions have them; partitions of short lists say nothing."""
+    short = ranks().query("score < 3")
+    cases = {
+        "no ranks": (ranks(), ranks(score=[4, 2, 1, 2] * 30).head(80), 0),
+        "the best first": (ranks(), ranks(score=[4, 3, 2, 1] * 30), 1),
+        "short lists": (ranks(), short, 1),
+    }
+    for case, (first, second, n_warnings) in cases.items():
+        rows = pd.concat([first, second.assign(user=second["user"] + 100)], ignore_index=True)
+        parts = dd.from_pandas(rows, chunksize=len(first), sort=False)
+        table = parts.rec(partitioned=True).mean("precision@1")
+        said = warnings_of(lambda rows=rows: rows.rec.mean("precision@1"))
+        assert n_warnings == len(said), case
+        assert said == warnings_of(table.compute), case
+
+
 RISING = ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30), item=range(120))
 NOT_RISING = {
     "items decide": lambda: ranks(score=np.tile([0.1, 0.25, 0.25, 0.7], 30)).rec,

@@ -227,22 +227,28 @@ def _note_order(label: Hashable, values: Array, groups: Groups) -> None:
     Ranks are 0, 1, 2 and so on, or begin with 1. Scores that fall down the rows of all users are
     best first, as n, ..., 2, 1 are.
     """
-    lowest = values.min()
+    lowest, highest, name = values.min(), values.max(), as_text(label)
     n_rising = groups.count_rising(values) if float(lowest) < LEAST_TIME else 0
-    note(**{f"rising:{as_text(label)}": n_rising, "scores_that_fall": int(n_rising == 0)})
-    if lowest not in (0, 1):
-        return
-    first, n_first = int(lowest), np.count_nonzero(values == lowest)
-    longest = values.max() - first + 1
-    if longest < 3 or n_first > groups.n_groups:
-        return
+    n_ranks = _count_ranks(values, groups) if lowest in (0, 1) else 0
+    # Lists of one or two ranks tell nothing, but do not contradict longer ones.
+    are_long = n_ranks > 0 and highest - lowest > 1
+    are_unordered = are_long and not groups.count_rising(highest - values)
+    note(**{f"rising:{name}": n_rising, "scores_that_fall": int(n_rising == 0)})
+    note(**{f"ranks:{name}": n_ranks, f"not_ranks:{name}": int(n_ranks == 0)})
+    note(**{f"ranks_unordered:{name}": int(are_unordered)})
+
+
+def _count_ranks(values: Array, groups: Groups) -> int:
+    """Return the number of users with rows if the scores of all are consecutive numbers, else 0."""
+    first = values.min()
+    if np.count_nonzero(values == first) > groups.n_groups:
+        return 0
     sizes = np.diff(groups.offsets)
-    if sizes.max() != longest:
-        return
+    if sizes.max() != values.max() - first + 1:
+        return 0
     sums = np.bincount(groups.codes, values, groups.n_groups)
-    are_ranks = (sums == sizes * (sizes - 1 + 2 * first) / 2).all()
-    if are_ranks and not groups.count_rising(values.max() - values):
-        note(**{f"ranks:{as_text(label)}": int(np.count_nonzero(sizes))})
+    are_ranks = (sums == sizes * (sizes - 1 + 2 * float(first)) / 2).all()
+    return int(np.count_nonzero(sizes)) if are_ranks else 0
 
 
 def find_missing(score: pd.Series, options: Options, is_low_best: bool) -> Array:

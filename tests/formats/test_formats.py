@@ -105,6 +105,10 @@ DAMAGED = {
     ): "it must have at most 4,064 columns, but has 8,000 or more. Write",
     ("x.jsonl", b"[1]\n"): "each line must be a JSON object; if it is one JSON document, pass pd",
     ("x.json", b'{"user": {"0": 1}, "score": {"0": 2}}'): "each line must be a JSON object",
+    (
+        "x.json",
+        b'{"q1": {"d1": 0.5}, "q2": {"d7": 1}}',
+    ): r".*users, as in .*from_runs\(json",
     ("x.feather", b"FEA1 of old"): "metadata",
 }
 
