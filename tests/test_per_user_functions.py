@@ -295,6 +295,23 @@ def test_tables_of_other_options_are_noted():
     assert not [one for one in notes if "other options" in one]
 
 
+def test_other_options_of_files_that_were_read(tmp_path):
+    """A table that is read from files tells the options that all of them record."""
+    scores = np.random.default_rng(0).random(300)
+    frame = pd.DataFrame({"user": np.repeat(range(30), 10), "score": scores})
+    frame["relevant"] = np.resize([1, 0, 0, 1, 0, 1, 1], 300)
+    new = frame.rec(ties="worst").evaluate("precision@5")
+    paths = [tmp_path / f"{name}.parquet" for name in "ab"]
+    for path in paths:
+        recframe.save_per_user(frame.rec.evaluate("precision@5"), path, {}, unit="user")
+    said = "with ties='expected' and new with ties='worst' were made with other options"
+
+    assert said in recframe.gate(paths[0], new).notes[0]
+    for old in (recframe.read_per_user(paths[0]), recframe.read_per_user(paths)):
+        (note,) = recframe.compare({"old": old, "new": new}).notes
+        assert "made with other values of ties" in note.text
+
+
 def test_ids_of_an_unknown_name_are_no_score():
     """A column of ids beside scores of users belongs in the index."""
     table = TWO.assign(customer_no=[1, 2, 3])

@@ -30,7 +30,7 @@ from recframe.frames.tables import sort_table, tidy_table
 from recframe.frames.user_values import LEVELS, WEIGHTS, check_per_user
 from recframe.kernel.threads import Array
 from recframe.metrics.names import find_alike
-from recframe.options import Options, make_options, spell_made
+from recframe.options import DEFAULTS, MADE, Options, make_options, spell_made
 from recframe.other_tables import PathLike, frame_error, is_path
 from recframe.stores import expand_path, find_ending, show_uri
 from recframe.stores.listings import Listing, list_files
@@ -132,7 +132,11 @@ def read_joined(path: PathLike | Sequence[PathLike]) -> pd.DataFrame:
         raise RecframeError(f"path: two columns are score and metric {quote(again)}. Rename one.")
     scores, metrics = (joined.columns.unique(level) for level in LEVELS)
     columns: Any = pd.MultiIndex.from_product([scores, metrics], names=LEVELS)
-    return sort_table(joined.reindex(columns=columns))
+    table = sort_table(joined.reindex(columns=columns))
+    first, *others = (one.made for one in saved)
+    if all(one == first for one in others):
+        table.attrs[MADE] = {name: first[name] for name in DEFAULTS if name in first}
+    return table
 
 
 def join_weights(saved: list[Saved], paths: list[str]) -> pd.Series | None:
