@@ -237,6 +237,25 @@ def test_ranks_cut_at_k(first):
     pd.testing.assert_frame_equal(expected[["user", "item"]], kept[["user", "item"]])
 
 
+def test_pivots_that_are_filled_with_0():
+    """A pivot of which 0 fills most cells gives a warning, and its answer ranks the rows alone."""
+    user, place = np.divmod(np.arange(60), 3)
+    rows = pd.DataFrame(
+        {"user": user, "item": (7 * user + 5 * place) % 20, "score": 0.9 - place / 4}
+    )
+    scores = rows.pivot_table(index="user", columns="item", values="score", fill_value=0)
+    with pytest.warns(
+        recframe.RecframeWarning, match="340 of 400 scores are 0 and .* fill_value=0"
+    ):
+        assert len(recframe.from_matrix(scores)) == scores.size
+    with warnings.catch_warnings(action="error"):
+        kept = recframe.from_matrix(scores.where(scores > 0, -np.inf))
+        recframe.from_matrix(scores.to_numpy())  # Arrays of models often have many scores of 0.
+        recframe.from_matrix(scores - 0.1)
+    expected = rows.sort_values(["user", "item"], ignore_index=True)
+    pd.testing.assert_frame_equal(expected, kept, check_dtype=False)
+
+
 def test_axes_the_other_way_round():
     """A frame whose columns are users is refused, one of similar items is not."""
     scores = pd.DataFrame([[0.1, 0.9], [0.3, 0.2]]).rename_axis(index="item_id", columns="user_id")

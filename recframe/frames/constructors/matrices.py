@@ -174,6 +174,8 @@ def from_matrix(
     cells = np.ma.masked_array(matrix, mask).filled(np.ma.maximum_fill_value(matrix))
     _check_known(cells)
     is_kept = (cells > -np.inf) & ~mask
+    if isinstance(scores, pd.DataFrame):
+        _warn_of_zeros(cells)
     if k is not None and k < cells.shape[1]:
         _warn_of_ranks(cells)
         # Items that tie with the k-th are kept: which of them comes first is chance.
@@ -183,6 +185,18 @@ def from_matrix(
         is_kept &= cells >= lowest
     listed = np.nonzero(is_kept)
     return make_rows_of_cells("scores", matrix.shape, listed, (users, items), score=matrix[listed])
+
+
+def _warn_of_zeros(cells: Array) -> None:
+    """Warn if most cells are 0 and all others are above, as where 0 fills a pivot."""
+    n_zeros = int(np.count_nonzero(cells == 0))
+    if cells.size >= LEAST_CELLS and n_zeros < cells.size < 2 * n_zeros and cells.min() == 0:
+        text = (
+            f"{n_zeros:,} of {cells.size:,} scores are 0 and all others are above, so these items "
+            "are ranked last; if 0 fills cells without a score, as fill_value=0 of a pivot does, "
+            "pass scores.where(scores > 0, -np.inf)"
+        )
+        warn_of([Note("filled", text, {})])
 
 
 def _warn_of_ranks(cells: Array) -> None:
