@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
 ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
 NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
+BRACED = re.compile(r"\s*[{(][^{}()]*[})]\s*")  # an array of PostgreSQL, or a tuple
 NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
@@ -47,11 +49,13 @@ def find_separator(cells: Sequence[Any], known: str | None = None) -> str | None
 def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] | pa.Array:
     """Return the lists that texts hold, of texts or of the values that [a, b] has.
 
-    Texts such as [a] > [b] are split by their separator, and brackets are no part of ids then.
+    Texts such as [a] > [b] are split by their separator. Brackets around texts are no part of ids.
     """
     texts = [text or "[]" for text in cells.to_pylist()]
     if separator and not all(map(BRACKETED.fullmatch, texts)):
-        return _split_by(cells, separator)
+        if all(BRACED.fullmatch(text) for text in texts if text != "[]"):
+            cells = pc.ascii_trim(cells, "{}() \n")
+        return _split_by(name, cells, separator)
     joined, lists = f"[{','.join(texts)}]", None
     with suppress(MemoryError, SyntaxError, *DAMAGE):
         try:
@@ -63,7 +67,7 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
     # NumPy writes [1 2] and ['a' 'b'].
     known = separator if separator and any(separator in text for text in texts) else ""
     if known or not any("," in text or text.count("[") > 1 for text in texts):
-        ids = _split_by(pc.ascii_trim(cells, "[] \n"), known or " ")
+        ids = _split_by(name, pc.ascii_trim(cells, "[] \n"), known or " ")
         return relist(ids, pc.ascii_trim(ids.flatten(), "[] '\""))
     raise RecframeError(
         f"{name}: text must hold lists as JSON or Python writes them, such as [1, 2], but holds "
@@ -71,11 +75,22 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
     )
 
 
-def _split_by(cells: pa.Array, separator: str) -> pa.Array:
-    """Return the lists of ids in texts; an empty text has none."""
+def _split_by(name: str, cells: pa.Array, separator: str) -> pa.Array:
+    """Return the lists of ids in texts, none in an empty text; raise if an id is empty.
+
+    A separator may follow the last id.
+    """
     trimmed = pc.ascii_trim_whitespace(cells)
-    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    if separator.isspace():
-        return pc.ascii_split_whitespace(filled)
-    lists = pc.split_pattern(filled, separator)
-    return relist(lists, pc.ascii_trim_whitespace(lists.flatten()))
+    if separator == " ":
+        return pc.ascii_split_whitespace(pc.if_else(pc.equal(trimmed, ""), None, trimmed))
+    whole = pc.replace_substring_regex(trimmed, rf"({re.escape(separator)}\s*)+$", "")
+    lists = pc.split_pattern(pc.if_else(pc.equal(whole, ""), None, whole), separator)
+    ids = pc.ascii_trim_whitespace(lists.flatten())
+    if n_empty := pc.sum(pc.equal(ids, "")).as_py():
+        at = np.searchsorted(lists.offsets, pc.index(ids, "").as_py(), side="right") - 1
+        example = cells[int(at)].as_py()
+        raise RecframeError(
+            f"{name}: ids must not be empty, but {n_empty:,} are, as in {quote(example)}, which is "
+            f"split by {quote(separator)}. Leave separators out that have no id before them."
+        )
+    return relist(lists, ids)

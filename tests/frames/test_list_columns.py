@@ -333,6 +333,10 @@ def test_results_of_vector_stores(store):
         (["[7] > [3]", "[5]"], " > "),
         (["[7] > [3]", "[5] "], ">"),
         (["[7] [3]", "[5]"], " "),
+        (["{7,3}", "{5}"], ","),
+        (["(7, 3)", "(5,)"], ","),
+        (["7,3,", "5, ,"], ","),
+        (["7\t3", "5"], "\t"),
     ],
 )
 def test_lists_in_text(cells, sep):
@@ -348,6 +352,24 @@ def test_other_separators_between_brackets(cells):
     """Ids in brackets of their own are asked for their separator."""
     with pytest.raises(RecframeError, match=r"holds '.7. .*between ids, pass it as sep=$"):
         recframe.from_lists(pd.DataFrame({"userId": ["ann", "cat"], "items": cells}))
+
+
+@pytest.mark.parametrize("sep", ["\t", "\n", "  ", ", "])
+def test_separators_of_ids_with_spaces(sep):
+    """Ids are split by the whole separator, and keep the spaces within them."""
+    titles = sep.join(["The Matrix", "Alien (1979)"]), "(500) Days of Summer"
+    frame = pd.DataFrame({"user": [1, 2], "items": titles})
+    expected = ["The Matrix", "Alien (1979)", "(500) Days of Summer"]
+    assert expected == recframe.from_lists(frame, sep=sep)["item"].tolist()
+
+
+def test_empty_ids_in_text():
+    """An id that is missing between two separators is refused, with a list that has one."""
+    frame = pd.DataFrame({"user": [1, 2], "items": ["a,b", "c,,d"]})
+    with pytest.raises(
+        RecframeError, match=r"items='items': ids must not be .*1 are, as in 'c,,d'"
+    ):
+        recframe.from_lists(frame, sep=",")
 
 
 def test_empty_lists_in_text():
