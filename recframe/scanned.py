@@ -251,7 +251,9 @@ class ScannedRecAccessor(RankingMethods[pd.DataFrame]):
         return files
 
     def _read_places(self, labels: list[Hashable], columns: Columns) -> list[pd.DataFrame]:
-        return read_places(self._frame.sources, labels, columns, self._options, self._frame.limits)
+        files, options = self._frame, self._options
+        places = read_places(files.sources, labels, columns, options, files.limits)
+        return [place for place in places if len(place)]  # Filters may leave no row of a place.
 
     def _read_values(self, label: Hashable) -> pd.Series:
         files, values = self._open(NO_COLUMNS._replace(of_users=(label,))), list[pd.Series]()

@@ -179,6 +179,12 @@ def plain_name(label: Hashable) -> str:
     return TYPE_OR_SEPARATOR.sub("", label).lower() if isinstance(label, str) else ""
 
 
+def find_like(labels: Iterable[Hashable], others: Iterable[Hashable]) -> list[Hashable]:
+    """Return the labels that are named as one of others, but for "id" at the end."""
+    names = {plain_name(other).removesuffix("id") for other in others} - {""}
+    return [label for label in labels if plain_name(label).removesuffix("id") in names]
+
+
 def find_users_of_lists(
     frame: pd.DataFrame, labels: list[Hashable], passed: Hashable
 ) -> list[Hashable]:

@@ -16,6 +16,7 @@ from recframe.frames.names import (
     WORDS_OF_ROLES,
     as_labels,
     check_label,
+    find_like,
     find_role,
     get_column,
     is_infer,
@@ -73,9 +74,8 @@ def find_roles(
     """
     roles = {name: Role("inferred", labels) for name, labels in _list_known(frame).items()}
     for name in NAMES:
-        label = getattr(options, name)
-        if not (is_infer(label) or (name == "relevant" and options.has_truth)):
-            roles[name] = _read_role(frame, name, label)
+        if not (is_infer(getattr(options, name)) or (name == "relevant" and options.has_truth)):
+            roles[name] = _read_role(frame, name, getattr(options, name))
     needs_item = options.needs_item or find_item_reader(options) != ""
     needed = {"user": True, "score": True}
     if needs_item or with_item or options.duplicates == "raise":
@@ -84,7 +84,7 @@ def find_roles(
         needed["relevant"] = True
     _infer_others(frame, roles, needed)
     scores = roles["score"].labels
-    if len(set(scores)) < len(scores):  # Two columns have one name.
+    if len({*scores}) < len(scores):  # Two columns have one name.
         roles["score"] = _read_role(frame, "score", scores)
     elif used or options.ascending is True:
         roles["score"] = _settle_score(frame, roles, options, used)
@@ -92,10 +92,9 @@ def find_roles(
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
-    _settle_alike(frame, roles, ("user", "item"))
+    _settle_alike(frame, roles, ("user", "item"), is_alone=options.truth is options.exclude is None)
     items = roles.get("item", roles["user"]).labels
-    is_open = roles["user"].how == "none" and is_infer(options.item)
-    if is_open and {"candidate", "candidateid"}.intersection(map(plain_name, items)):
+    if roles["user"].how == "none" and is_infer(options.item) and find_like(items, ["candidate"]):
         del roles["item"]  # Candidates for jobs may be either.
     return {name: roles[name] for name in (*NAMES, *TRUTH_IDS) if name in roles}
 
@@ -170,22 +169,25 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
         labels = list_truth_labels(options)
         candidates = roles[name].labels
         shared = [one for one in candidates or free if one in labels]
+        shared = shared or find_like(candidates, labels)
         if name == "user":  # A list of similar items may have items for users.
             shared = [one for one in shared if not may_be_item(one)]
         if len(shared) == 1 and (candidates or len(open_) == 1):
             roles[name] = Role("inferred", shared)
 
 
-def _settle_alike(frame: pd.DataFrame, roles: Roles, ids: Iterable[str]) -> None:
+def _settle_alike(frame: pd.DataFrame, roles: Roles, ids: Iterable[str], *, is_alone: bool) -> None:
     """Settle open roles of ids if a candidate has a name of ids and all have values alike.
 
-    The label is the first candidate in the order of names.
+    If the frame `is_alone`, it is the first in the order of names, as all give the same values.
+    Next to truth it is the only one: a document of one chunk does not have its id.
     """
     for role in [one for one in ids if one in roles and roles[one].how == "several"]:
         labels, names = roles[role].labels, NAMES[role.removeprefix("truth_")]
         named = [one for one in labels if ends_in(one, "id") and plain_name(one) in names]
         first = min(named, key=lambda label: names.index(plain_name(label)), default=None)
-        if named and all(_are_alike(frame, first, other) for other in labels):
+        may_be_first = len(named) == 1 or (is_alone and named)
+        if may_be_first and all(_are_alike(frame, first, other) for other in labels):
             roles[role] = Role("inferred", [first])
 
 
@@ -212,8 +214,8 @@ def _settle_by_values(
     no second column has some of them.
     """
     ids = {name: roles[name].found for name in ("user", "item")}
-    labels = {*list_labels(truth)}
-    names = [name for name in ids if not ids[name] or labels.isdisjoint(ids[name])]
+    labels = list_labels(truth)
+    names = [name for name in ids if not {*labels}.intersection(ids[name])]
     if not names:
         return
     users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
@@ -234,7 +236,7 @@ def _settle_by_values(
 
 def _doubt_item(ids: pd.Series, truth: pd.DataFrame, roles: Roles, role: Role) -> None:
     """Open the role of truth's item if another column, such as a parent's, has more of the ids."""
-    candidates = [label for label in list_labels(truth) if may_be_item(label)]
+    candidates = [*filter(may_be_item, list_labels(truth))]
     shares = _share_equal(ids, truth, candidates) if len(candidates) > 1 else {}
     best = max(shares, key=lambda label: shares[label], default=role.labels[0])
     if shares.get(best, 0) > shares.get(role.labels[0], 0):
@@ -276,8 +278,7 @@ def find_companion_roles(
     """
     roles, known, labels = dict[str, Role](), _list_known(frame), list_labels(frame)
     prefix = "truth_" if options else ""
-    ids = {f"{prefix}user": users} if users else {}
-    ids[f"{prefix}item"] = [item]
+    ids = ({f"{prefix}user": users} if users else {}) | {f"{prefix}item": [item]}
     for role, of_rows in ids.items():
         name, missing = role.removeprefix("truth_"), remove_labels(of_rows, labels)
         if not is_infer(label := getattr(options, role, INFER)):
@@ -313,7 +314,10 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    _settle_alike(frame, roles, ids.keys() - settled.keys())
+    for role in [one for one in ids if roles[one].how == "several"]:
+        if len(like := find_like(roles[role].labels, ids[role])) == 1:
+            roles[role] = Role("inferred", like)
+    _settle_alike(frame, roles, ids.keys() - settled.keys(), is_alone=False)
     return {role: roles[role] for role in needed if role in roles}
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recframe import RecframeError
+from recframe import RecframeError, truth_from
 
 LABELS = ["precision@2", "recall@2", "r_precision"]
 
@@ -152,3 +152,28 @@ def test_texts_that_end_alike(asked, listed, order):
         assert [item for item in listed if item not in both] == [
             item[0] for item in left.top(k=5)["item"]
         ]
+
+
+DOCUMENTS = pd.DataFrame({"query": [1, 1, 2, 2], "chunk": [5, 6, 7, 5], "score": [9, 8, 9, 7]})
+SESSIONS = pd.DataFrame({"session": [1, 1, 2, 2], "item": [5, 6, 7, 5], "score": [9, 8, 9, 7]})
+
+
+@pytest.mark.parametrize("name", ["chunk_id", "chunkId", "chunk"])
+def test_names_of_the_rows_settle_ids_of_truth(name):
+    """Of columns that correspond one to one, truth's ids are those named as in the rows."""
+    truth = pd.DataFrame({"query_id": [1, 2], "document_id": [5, 9], name: [6, 7]})
+    assert 0.75 == DOCUMENTS.rec(truth=truth).mean("mrr").iloc[0, 0]
+    truth = pd.DataFrame({"user_id": [2, 1], "session_id": [1, 2], "item_id": [6, 7]})
+    assert 0.75 == SESSIONS.rec(truth=truth).mean("mrr").iloc[0, 0]
+
+
+def test_documents_of_one_chunk_are_asked_about():
+    """Ids of documents and of chunks that correspond one to one are different ids for truth."""
+    rows = DOCUMENTS.assign(document_id=[6, 5, 9, 6], relevant=[0, 1, 1, 0])
+    rows = rows.rename(columns={"chunk": "chunk_id"})
+    assert 0.75 == rows.rec.mean("mrr").iloc[0, 0]
+    truth = truth_from({1: [6], 2: [7]})
+    with pytest.raises(RecframeError, match="item: 2 columns could be it, 'chunk_id', 'd"):
+        rows.drop(columns="relevant").rec(truth=truth).mean("mrr")
+    named = truth.rename(columns={"item": "chunk"})
+    assert 0.75 == rows.drop(columns="relevant").rec(truth=named).mean("mrr").iloc[0, 0]
