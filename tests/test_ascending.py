@@ -190,8 +190,19 @@ LESS = [
     "surprisal",
     "energy",
     "neg_log_prob",
+    "neg_inner_product",
+    "l2_score",
 ]
-MORE = ["ranker", "pagerank", "distant", "blossom", "score", "ranking_score", "_rankingScore"]
+MORE = [
+    "ranker",
+    "pagerank",
+    "distant",
+    "blossom",
+    "score",
+    "ranking_score",
+    "_rankingScore",
+    "score_l2",
+]
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,9 @@ def test_they_are_asked_about(entry, dtype, tmp_path):
 
 def test_the_answer_runs():
     """The answer to the question runs, and booleans are asked about too."""
-    for dtype in (int, bool):
-        rows = ROWS.astype({"prediction": dtype})
+    predictions = ROWS["prediction"]
+    for values in (predictions, predictions == 1, 2 * predictions - 1):
+        rows = ROWS.assign(prediction=values)
         with pytest.raises(RecframeError, match="as classes do") as refused:
             rows.rec.mean(METRIC)
         assert [RANDOM, "prediction"] == refused.value.answers["score"].candidates

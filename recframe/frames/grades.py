@@ -13,7 +13,7 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import ends_in, has_word, is_id_without_outcome
+from recframe.frames.words import has_word, is_attribute, is_id_without_outcome
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
@@ -27,6 +27,7 @@ VERDICTS = (
     *("yes", "no", "true", "false", "relevant", "irrelevant", "not relevant"),
     *("like", "liked", "dislike", "disliked", "positive", "negative", "pos", "neg", "good", "bad"),
     *("view", "click", "cart", "purchase", "buy", "exact", "substitute", "complement"),
+    *("viewed", "clicked", "purchased", "bought", "ordered", "correct", "incorrect", "wrong"),
 )
 LETTERS = ({"y", "n"}, {"t", "f"})  # the letters of two verdicts
 
@@ -46,8 +47,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
             values, least = _find_grades(get_column(truth, label))
             are_verdicts = bool(values) and least == 0 and values[0][:1] in "\"'"
-            is_attribute = has_word(label, "attribute", "part") or ends_in(label, "place")
-            is_other = not values or (is_attribute and not are_verdicts)
+            is_other = not values or (is_attribute(label) and not are_verdicts)
             if is_other or find_parts(get_column(truth, label)):
                 continue  # `check_splits` has asked about parts.
             is_named = are_verdicts or has_word(label, "outcome", "grade")
@@ -107,8 +107,9 @@ def _find_grades(column: pd.Series) -> tuple[list[str], float]:
         texts = [value for value in known if isinstance(value, str)]
         folded = {text.strip().casefold() for text in texts}
         are_verdicts = not folded.isdisjoint(VERDICTS) or folded in LETTERS
-        texts = texts if are_verdicts or not are_ids else []
-        return sorted(map(repr, texts)) if len(texts) > 1 else [], 0 if are_verdicts else ANY_DIFFER
+        names = sorted(map(repr, texts)) if are_verdicts or not are_ids else []
+        names += ["null"] * (are_verdicts and len(known) < len(values))  # It may mean no.
+        return names if len(names) > 1 else [], 0 if are_verdicts else ANY_DIFFER
     if are_ids or len(values) < 2 or len(numbers) == 0 or np.abs(numbers).min() >= MIN_TIME:
         return [], 0
     return [f"{number:g}" for number in numbers] + ["null"] * (len(numbers) < len(values)), 0

@@ -130,10 +130,11 @@ def check_lengths(
         user = int(short[n_ranked[short].argmin()])
         found = f"user {quote(users[[user]].tolist()[0])} has {n_ranked[user]}"
         n_short = f"{len(short)} of {len(users)} users"
+        cut = "If lists were cut before exclude took rows from them, make them longer. "
         raise RecframeError(
-            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}). Pass "
-            "short='pad' to divide by k anyway, short='shrink' to divide by the length of the "
-            "list, or short='nan' for NaN.",
+            f"{n_short} have fewer than k={k} ranked rows by {quote(score)} ({found}). "
+            f"{cut * (options.exclude is not None)}Pass short='pad' to divide by k anyway, "
+            "short='shrink' to divide by the length of the list, or short='nan' for NaN.",
             {"short": "pad"},
         )
 

@@ -19,7 +19,8 @@ MEANINGS_OF_WORDS = {
     "distance alone": "l1 l2 euclidean hamming manhattan",
     # A score with one of these words next to it is seldom the score of a model.
     "extreme": "max min",
-    "no model": "z t credit fico risk review sentiment quality relevance true gold target human",
+    "no model": "z t credit fico risk review sentiment quality relevance true gold target human "
+    "judge rater rubric annotator label faithfulness",
     "statistic": "n num count std stddev stderr var variance diff delta upper lower",
     # After "score" these words say that the column tells something about a score, as times do.
     "about scores": "id name type kind source model version flag reason label change threshold "
@@ -34,7 +35,8 @@ MEANINGS_OF_WORDS = {
     "place": "rank ranking position order ago",  # Names that end in these are attributes too.
     # Words that say that a value may be the relevance of a pair.
     "grade": "grade grades star stars relevance relevant judgment verdict preference like label "
-    "hit positive",
+    "hit positive correct used cited",
+    "flag": "is has contains",  # Names that begin with these say yes or no.
     "part": "chunk passage paragraph sentence span",  # Documents have several of these.
     # These say that truth has a relevant item, or items that are not relevant.
     "gold": "gold pos positive positives expected correct",
@@ -99,12 +101,15 @@ def is_no_model(label: Hashable) -> bool:
 def less_is_better(label: Hashable) -> bool:
     """Return whether a word of a label, which may be a tuple, says that less is better.
 
-    A ranking_score is a score, and a neg_log_prob is as low as its probability is high.
+    A ranking_score is a score, a neg_log_prob is as low as its probability is high, an l2_score is
+    a distance, and a score_l2 that of a model.
     """
     words = split_words(as_text(label))
     plain = [word.rstrip("0123456789") for word in words]
     singular = [word.removesuffix(ending) for word in plain for ending in ("", "s", "es")]
     is_alone = len(words) == 1 and has_meaning(words, "rank alone", "distance alone")
+    is_alone |= words[1:] == ("score",) and has_meaning(words, "distance alone")
+    is_alone |= words[:1] == ("neg",) and "product" in words  # as pgvector writes it
     is_low = is_alone or {"neg", "log"} <= {*words} or has_meaning(singular, "less is better")
     return is_low or (has_meaning(singular, "rank") and not has_meaning(words[-1:], "score"))
 
@@ -128,6 +133,15 @@ def may_rank_anew(label: Hashable) -> bool:
 def is_id_without_outcome(label: Hashable) -> bool:
     """Return whether a name, such as store_id, says that values are ids and no outcomes."""
     return ends_in(label, "id") and not has_word(label, "outcome")
+
+
+def is_attribute(label: Hashable) -> bool:
+    """Return whether a name, such as price or chunk, tells something other than relevance.
+
+    A chunk_relevance and has_answer tell relevance.
+    """
+    is_named = has_word(label, "grade") or has_meaning(split_words(label)[:1], "flag")
+    return ends_in(label, "place") or (has_word(label, "attribute", "part") and not is_named)
 
 
 def may_be_gold(label: Hashable) -> bool:

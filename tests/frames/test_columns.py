@@ -255,6 +255,11 @@ REFUSED = {
         r"'bank_credit_score' may be no model to evaluate; .*; pass df.rec\(score=...\), where "
         "score is 'knn_score', 'bank_credit_score', 'z_scores'$",
     ),
+    "a judge among scores": (
+        ["user", "relevant", "similarity_score", "judge_score"],
+        {},
+        "score: 2 columns could be it, .*, but 'judge_score' may be no model to evaluate",
+    ),
     "no score": (["user", "relevant"], {}, "score: no column found"),
     "wrong user": (
         ["user", "score", "relevant"],

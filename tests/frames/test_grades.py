@@ -141,7 +141,7 @@ LEFT_ALONE = {
     "query": [1, 2, 3, 4],
     "nothing": [None] * 4,
     "same": [5, 5, 5, 5],
-    "event": ["click", "click", "click", None],
+    "event": ["click", "click", "click", "click"],
 }
 
 
@@ -251,6 +251,28 @@ def test_texts_that_are_verdicts_are_refused(values):
     assert 1 == len(recs.rec(truth=truth, relevant=None).recall(k=1))
     other = truth.assign(feedback=["shoe", "hat", "scarf"][: len(values)])
     assert 1 == len(recs.rec(truth=other).recall(k=1))
+
+
+@pytest.mark.parametrize(
+    "name", ["has_answer", "is_correct_answer", "passage_relevance", "chunk_used", "sentence_label"]
+)
+def test_attributes_that_say_relevance(name):
+    """Flags of chunks and answers are asked about; other attributes of 0 and 1 are not."""
+    recs = pd.DataFrame({"user": [1, 1, 2, 2], "item": ["a", "b", "c", "a"], "score": [2, 1] * 2})
+    truth = recs[["user", "item"]].assign(**{name: [0, 1, 1, 0]})
+    with pytest.raises(recframe.RecframeError, match=f"{name!r} holds few distinct values"):
+        recs.rec(truth=truth).recall(k=1)
+    with pytest.warns(recframe.RecframeWarning, match="every ranked row is relevant"):
+        recs.rec(truth=truth.rename(columns={name: "country_match"})).mean("mrr")
+
+
+@pytest.mark.parametrize("texts", [["clicked", None], ["", "clicked"], ["correct", "wrong"]])
+def test_verdicts_of_some_pairs(texts):
+    """A word for what happened, in some rows of truth alone, is asked about."""
+    recs = pd.DataFrame({"user": [1, 1, 2, 2], "item": ["a", "b", "c", "a"], "score": [2, 1] * 2})
+    truth = recs[["user", "item"]].assign(outcome=[*texts, *texts[::-1]])
+    with pytest.raises(recframe.RecframeError, match="'outcome' holds few distinct values"):
+        recs.rec(truth=truth).recall(k=1)
 
 
 @pytest.mark.parametrize("gain", ["linear", "exponential"])

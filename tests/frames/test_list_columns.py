@@ -354,6 +354,19 @@ def test_other_separators_between_brackets(cells):
         recframe.from_lists(pd.DataFrame({"userId": ["ann", "cat"], "items": cells}))
 
 
+def test_two_lists_of_ids_are_models():
+    """Lists of the same ids are refused, with a call that makes a model of each."""
+    lists = pd.DataFrame({"user": [1, 2], "als": [["a", "b"], ["c", "a"]]})
+    lists["bpr"] = [["a", "b"], ["a", "c"]]
+    with pytest.raises(RecframeError, match="may be the lists of several models") as asked:
+        recframe.from_lists(lists, items=["als", "bpr"])
+    call = re.search(r"recframe\.from_lists\(.*model='model'\)", str(asked.value))[0]
+    made = eval(call, {"lists": lists, "recframe": recframe})
+    truth = pd.DataFrame({"user": [1, 2], "item": ["b", "c"]})
+    table = made.rec(truth=truth, missing="unranked").mean("mrr")
+    assert {"als": 0.75, "bpr": 0.5} == table["mrr"].to_dict()
+
+
 @pytest.mark.parametrize("sep", ["\t", "\n", "  ", ", "])
 def test_separators_of_ids_with_spaces(sep):
     """Ids are split by the whole separator, and keep the spaces within them."""

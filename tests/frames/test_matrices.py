@@ -360,3 +360,15 @@ def test_lists_of_candidates_are_exploded():
         df.rec.mean("mrr")
     call = re.search(r"df.explode\(.*?\)", str(refused.value))[0]
     assert 1 == eval(call, {"df": df}).rec.mean("mrr").iloc[0, 0]
+
+
+def test_exclude_after_a_cut():
+    """Lists that exclude made shorter than a cut-off are refused, and the cause is named."""
+    scores = [[0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.1, 0.7]]
+    truth, seen = recframe.truth_from({0: [2], 1: [3]}), recframe.truth_from({0: [0], 1: [0]})
+    cut, whole = (
+        recframe.from_matrix(scores, k=k).rec(truth=truth, exclude=seen) for k in (2, None)
+    )
+    with pytest.raises(recframe.RecframeError, match="were cut before exclude took rows from them"):
+        cut.mean("recall@2")
+    assert 1.0 == whole.mean("recall@2").iloc[0, 0]

@@ -63,6 +63,8 @@ from recframe.other_tables import (
 )
 from recframe.public_calls import public
 
+LEAST_SHARED = 0.5  # the share of the items of one model that another ranks too
+
 
 class ListColumns(NamedTuple):
     """The labels of the columns of users, of a model if any, and of lists; the field of items."""
@@ -301,6 +303,8 @@ def _make_list_frame(
         to: get_column(frame, label).take(rows.row).array for to, label in named
     }
     columns["item"] = as_ids(name, fields.pop(item))
+    listed = {label: fields[label] for label in labels if label in fields}
+    _check_one_list_of_ids(item, columns["item"], listed, users)
     if score is None:
         columns["score"] = read_column(pa.chunked_array([rows.order]))
     else:
@@ -319,6 +323,21 @@ def _make_list_frame(
     if score is not None and less_is_better(score):
         made.attrs[NEGATED] = score
     return remember_lists(made, {"user": by, "item": "item"}, rows)
+
+
+def _check_one_list_of_ids(
+    item: Hashable, ids: Any, others: Mapping[Hashable, pd.Series], users: Sequence[Hashable]
+) -> None:
+    """Raise if lists next to those of items have text ids of them too, as those of two models."""
+    texts = {*ids} if isinstance(next(iter(ids), None), str) else {*()}
+    alike = [label for label, one in others.items() if one.isin(texts).mean() >= LEAST_SHARED]
+    if alike:
+        several = quote([item, *alike])
+        raise RecframeError(
+            f"items: {several} hold the same ids, so they may be the lists of several models. Pass "
+            f"recframe.from_lists(lists.melt({quote([*users])}, {several}, 'model', 'items'), "
+            "model='model'), or items= one of them."
+        )
 
 
 def _read_list_users(
