@@ -44,8 +44,9 @@ def say_cut(facts: Facts, _: Any) -> str:
     n_rankings, n_longer = facts["rankings"], facts["rankings_longer_than_recall"]
     are_few = n_rankings > 0 and n_longer <= FEW_LONGER * n_rankings
     is_cut = are_few or has_equal_lists(facts, "rankings_of:")
-    if facts["users"] < 2 or not is_cut or say_one_row(facts, _):  # A single row tells too little.
-        return ""
+    is_known = facts["relevant_not_ranked"] > 0  # Relevant items beyond the lists have rows.
+    if facts["users"] < 2 or not is_cut or is_known or say_one_row(facts, _):
+        return ""  # A single row tells too little.
     longer = f"only {n_longer:,} of {n_rankings:,} rankings are" if n_longer else "no ranking is"
     missing, remedy = ("rows", "add them") if facts["shares"] else ("relevant items", OF_TRUTH)
     return (
@@ -63,7 +64,7 @@ def has_equal_lists(facts: Facts, name: str) -> bool:
 def say_lists(facts: Facts, _: Any) -> str:
     """Return the sentence on lists of one length, longer than the cut-off, "" for others."""
     are_lists = has_equal_lists(facts, "rankings_like_lists:") and not say_one_row(facts, _)
-    if facts["users"] < LEAST_ALIKE or not are_lists:
+    if facts["users"] < LEAST_ALIKE or not are_lists or facts["relevant_not_ranked"]:
         return ""
     return (
         f"all rankings have {facts.find('rankings_like_lists:')[0][0]} rows, and "

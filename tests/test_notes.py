@@ -549,6 +549,15 @@ def test_scores_that_are_no_ranks(case):
     assert [] == NO_RANKS[case]().mean("precision@1").notes
 
 
+def test_relevant_rows_without_a_score():
+    """Lists are not called cut if relevant items beyond them have rows that are not ranked."""
+    rows = pd.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": list("abcabc")})
+    rows = rows.assign(score=[0.9, 0.8, None] * 2, relevant=[1, 0, 1, 0, 1, 0])
+    assert [] == rows.rec(missing="unranked").mean("recall@2").notes
+    with pytest.warns(RecframeWarning, match="no ranking is longer than the cut-off"):
+        rows.assign(relevant=[1, 0, 0, 0, 1, 0]).rec(missing="unranked").mean("recall@2")
+
+
 def test_ranks_of_some_partitions():
     """Ranks are noted if all partitions have them; partitions of short lists say nothing."""
     short = ranks().query("score < 3")

@@ -103,6 +103,7 @@ def note_relevance(interactions: Interactions) -> None:
     n_rows = len(relevant)
     if not any(mask is None for mask in masks):
         is_ranked = np.logical_or.reduce(masks)
+        note(relevant_not_ranked=int(np.count_nonzero(relevant & ~is_ranked)))
         relevant, n_rows = relevant & is_ranked, int(np.count_nonzero(is_ranked))
     n_relevant = int(np.count_nonzero(relevant))
     # Without a threshold, all rows may have a grade above 0.

@@ -160,10 +160,12 @@ def check_names(names: Iterable[str], schema: pa.Schema, path: str) -> None:
                 "names. Write a header before it."
             )
         if name not in schema.names:
+            alike = [one for one in schema.names if one.casefold() == name.casefold()]
+            remedy = f"rename {quote(alike[0])} in it" if alike else UNION
             raise MissingColumnError(
                 f"{quote(name)}: no such column in {show_path(path)}; "
-                f"it has {shown(schema.names)}; {UNION}",
-                {"union_by_name": True},
+                f"it has {shown(schema.names)}; {remedy}",
+                {} if alike else {"union_by_name": True},
             )
 
 

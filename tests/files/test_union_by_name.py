@@ -137,3 +137,12 @@ def test_a_later_file_without_a_header(tmp_path):
     ) as refused:
         recframe.scan(tmp_path).mean("recall@1")
     assert {} == refused.value.answers
+
+
+def test_names_in_other_capitals(tmp_path):
+    """A column that another file has in other capitals is refused, and is not read as null."""
+    for name, header in (("a", "user,item,score,relevant"), ("b", "User,Item,Score,Relevant")):
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n{name},1,0.5,1\n{name},2,0.3,0\n")
+    with pytest.raises(recframe.MissingColumnError, match=r"; rename 'User' in it$") as refused:
+        recframe.scan(tmp_path).mean("mrr")
+    assert {} == refused.value.answers

@@ -177,3 +177,13 @@ def test_all_forms_equal_the_reference(data):
             )
             for user, value in actual[f"{name}@1"].items():
                 strategies.assert_value(expected[user], value, name)
+
+
+def test_a_matrix_of_relevance_in_a_frame():
+    """A frame of a column for each item is refused with the line that makes rows of it."""
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]}, index=pd.Index([1, 2], name="user"))
+    with pytest.raises(recframe.RecframeError, match=r"relevance of items, frame\.ren") as refused:
+        recframe.truth_from(frame)
+    truth = eval(str(refused.value).partition("relevance of items, ")[2], {"frame": frame})
+    recs = recframe.from_lists({1: ["a", "b"], 2: ["a", "b"]})
+    assert 0.75 == recs.rec(truth=truth).mean("mrr").iloc[0, 0]

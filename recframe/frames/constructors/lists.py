@@ -251,7 +251,9 @@ def truth_from(
     if isinstance(given, pd.DataFrame):
         raise RecframeError(
             "truth must be a dict or a sparse matrix, but is a DataFrame; truth= takes that as it "
-            "is: pass truth=frame, or frame.explode(column) where a column holds lists"
+            "is: pass truth=frame, or frame.explode(column) where a column holds lists, or, where "
+            "cells are the relevance of items, frame.rename_axis(index='user', columns='item')"
+            ".stack().rename('relevant').reset_index()"
         )
     if not isinstance(given, Mapping):
         raise frame_error("truth", "a dict of items by user, or a sparse matrix of SciPy", given)
