@@ -253,9 +253,9 @@ def test_the_frames_labels_come_first(recs, seen):
     ("change", "error", "message"),
     [
         (lambda x: x.drop(columns="user"), MissingColumnError, "exclude: user: no column found"),
-        (lambda x: x.assign(item_id=1).drop(columns="item").assign(doc=1), RecframeError,
-         "exclude: item: 2 columns could be it, 'item_id', 'doc'; user is 'user'; the frame has "
-         "'user', 'item_id', 'doc'; name one 'item', as that of the frame evaluated"),
+        (lambda x: x.assign(article=1).drop(columns="item").assign(doc=1), RecframeError,
+         "exclude: item: 2 columns could be it, 'article', 'doc'; user is 'user'; the frame has "
+         "'user', 'article', 'doc'; name one 'item', as that of the frame evaluated"),
         (lambda x: x.assign(item=x["item"].astype(str)), RecframeError,
          "item: ids of different kinds are never equal; the frame has int64 .*, exclude has "),
         (lambda x: x.assign(user="x"), RecframeError, "no user is in both the frame and exclude"),

@@ -26,11 +26,11 @@ def are_classes(places: Sequence[pd.DataFrame], columns: Columns) -> bool:
     """Return whether the score has the values 0 and 1, or -1 and 1, and no other."""
     with suppress(*DAMAGE):  # Scores may be text.
         score = get_column(concat_places(places), columns.score_columns[0])
-        return _list_values(score) in ([0, 1], [-1, 1])
+        return _list_classes(score) in ([0, 1], [-1, 1])
     return False
 
 
-def _list_values(score: pd.Series) -> list[float]:
+def _list_classes(score: pd.Series) -> list[float]:
     """Return the distinct numbers of a score in order."""
     distinct = np.unique(score.to_numpy(float, na_value=np.nan))
     values: list[float] = distinct[~np.isnan(distinct)].tolist()
@@ -50,7 +50,7 @@ def check_classes(
         decided = [one for one in codes if any(decides(ids, codes[one]) for ids in by)]
         others = order_classes(rows, remove_labels(others, decided))
     if others:
-        values = " and ".join(f"{one:g}" for one in _list_values(get_column(rows, score)))
+        values = " and ".join(f"{one:g}" for one in _list_classes(get_column(rows, score)))
         raise RecframeError(
             f"score: {quote(score)} holds {values} alone, as classes do, and {shown(others)} "
             f"fractions, as probabilities and logits are. Pass score={quote(others[0])} to rank by "

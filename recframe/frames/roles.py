@@ -1,7 +1,7 @@
 """The columns that play roles in rows and in truth, and the question if a role is open."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -92,7 +92,8 @@ def find_roles(
         _settle_by_labels(frame, roles, options)
     if isinstance(options.truth, pd.DataFrame):
         _settle_by_values(frame, roles, options.truth, options)
-    _settle_alike(frame, roles, ("user", "item"), is_alone=options.truth is options.exclude is None)
+    is_alone = options.truth is None and options.exclude is None
+    _settle_alike(frame, roles, {"user": [], "item": []}, is_alone=is_alone)
     items = roles.get("item", roles["user"]).labels
     if roles["user"].how == "none" and is_infer(options.item) and find_like(items, ["candidate"]):
         del roles["item"]  # Candidates for jobs may be either.
@@ -166,8 +167,7 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
     taken = {label for role in roles.values() for label in role.found}
     free = remove_labels(_list_ids(frame), taken) if open_ else []
     for name in open_:
-        labels = list_truth_labels(options)
-        candidates = roles[name].labels
+        labels, candidates = list_truth_labels(options), roles[name].labels
         shared = [one for one in candidates or free if one in labels]
         shared = shared or find_like(candidates, labels)
         if name == "user":  # A list of similar items may have items for users.
@@ -176,8 +176,10 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
             roles[name] = Role("inferred", shared)
 
 
-def _settle_alike(frame: pd.DataFrame, roles: Roles, ids: Iterable[str], *, is_alone: bool) -> None:
-    """Settle open roles of ids if a candidate has a name of ids and all have values alike.
+def _settle_alike(
+    frame: pd.DataFrame, roles: Roles, ids: Mapping[str, Sequence[Hashable]], *, is_alone: bool
+) -> None:
+    """Settle open roles of ids by the labels that other rows have, or if all values are alike.
 
     If the frame `is_alone`, it is the first in the order of names, as all give the same values.
     Next to truth it is the only one: a document of one chunk does not have its id.
@@ -185,10 +187,12 @@ def _settle_alike(frame: pd.DataFrame, roles: Roles, ids: Iterable[str], *, is_a
     for role in [one for one in ids if one in roles and roles[one].how == "several"]:
         labels, names = roles[role].labels, NAMES[role.removeprefix("truth_")]
         named = [one for one in labels if ends_in(one, "id") and plain_name(one) in names]
-        first = min(named, key=lambda label: names.index(plain_name(label)), default=None)
-        may_be_first = len(named) == 1 or (is_alone and named)
-        if may_be_first and all(_are_alike(frame, first, other) for other in labels):
-            roles[role] = Role("inferred", [first])
+        named.sort(key=lambda label: names.index(plain_name(label)))
+        first = named[:1] if is_alone or len(named) == 1 else []
+        if len(like := find_like(labels, ids[role])) == 1:
+            roles[role] = Role("inferred", like)
+        elif first and all(_are_alike(frame, first[0], other) for other in labels):
+            roles[role] = Role("inferred", first)
 
 
 def _are_alike(frame: pd.DataFrame, label: Hashable, other: Hashable) -> bool:
@@ -215,8 +219,7 @@ def _settle_by_values(
     """
     ids = {name: roles[name].found for name in ("user", "item")}
     labels = list_labels(truth)
-    names = [name for name in ids if not {*labels}.intersection(ids[name])]
-    if not names:
+    if not (names := [name for name in ids if not {*labels}.intersection(ids[name])]):
         return
     users, items = ([None] if roles[name].problem else roles[name].labels for name in ids)
     of_truth = find_companion_roles(truth, [*users], items[0], options, {})
@@ -314,10 +317,7 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    for role in [one for one in ids if roles[one].how == "several"]:
-        if len(like := find_like(roles[role].labels, ids[role])) == 1:
-            roles[role] = Role("inferred", like)
-    _settle_alike(frame, roles, ids.keys() - settled.keys(), is_alone=False)
+    _settle_alike(frame, roles, ids, is_alone=False)
     return {role: roles[role] for role in needed if role in roles}
 
 

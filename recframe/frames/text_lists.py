@@ -19,7 +19,7 @@ N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
 BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
 ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
 NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
-BRACED = re.compile(r"\s*[{(][^{}()]*[})]\s*")  # an array of PostgreSQL, or a tuple
+BRACED = r"^([{(][^{}()]*[})])?$"  # an array of PostgreSQL, a tuple, or an empty text
 NO_COMMA = re.compile(r"""(["'])\s+\1""")  # NumPy writes ['a' 'b'], which Python reads as ['ab']
 
 
@@ -53,8 +53,6 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
     """
     texts = [text or "[]" for text in cells.to_pylist()]
     if separator and not all(map(BRACKETED.fullmatch, texts)):
-        if all(BRACED.fullmatch(text) for text in texts if text != "[]"):
-            cells = pc.ascii_trim(cells, "{}() \n")
         return _split_by(name, cells, separator)
     joined, lists = f"[{','.join(texts)}]", None
     with suppress(MemoryError, SyntaxError, *DAMAGE):
@@ -81,6 +79,8 @@ def _split_by(name: str, cells: pa.Array, separator: str) -> pa.Array:
     A separator may follow the last id.
     """
     trimmed = pc.ascii_trim_whitespace(cells)
+    if pc.all(pc.match_substring_regex(trimmed, BRACED)).as_py():
+        trimmed = pc.ascii_trim(trimmed, "{}() \n")
     if separator == " ":
         return pc.ascii_split_whitespace(pc.if_else(pc.equal(trimmed, ""), None, trimmed))
     whole = pc.replace_substring_regex(trimmed, rf"({re.escape(separator)}\s*)+$", "")

@@ -109,7 +109,7 @@ def less_is_better(label: Hashable) -> bool:
     singular = [word.removesuffix(ending) for word in plain for ending in ("", "s", "es")]
     is_alone = len(words) == 1 and has_meaning(words, "rank alone", "distance alone")
     is_alone |= words[1:] == ("score",) and has_meaning(words, "distance alone")
-    is_alone |= words[:1] == ("neg",) and "product" in words  # as pgvector writes it
+    is_alone |= words[:1] == ("neg",) and "product" in words  # Pgvector negates it.
     is_low = is_alone or {"neg", "log"} <= {*words} or has_meaning(singular, "less is better")
     return is_low or (has_meaning(singular, "rank") and not has_meaning(words[-1:], "score"))
 

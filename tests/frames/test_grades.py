@@ -268,7 +268,7 @@ def test_attributes_that_say_relevance(name):
 
 @pytest.mark.parametrize("texts", [["clicked", None], ["", "clicked"], ["correct", "wrong"]])
 def test_verdicts_of_some_pairs(texts):
-    """A word for what happened, in some rows of truth alone, is asked about."""
+    """A verdict in some rows of truth, next to nulls or empty texts, is asked about."""
     recs = pd.DataFrame({"user": [1, 1, 2, 2], "item": ["a", "b", "c", "a"], "score": [2, 1] * 2})
     truth = recs[["user", "item"]].assign(outcome=[*texts, *texts[::-1]])
     with pytest.raises(recframe.RecframeError, match="'outcome' holds few distinct values"):

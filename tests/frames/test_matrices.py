@@ -238,7 +238,7 @@ def test_ranks_cut_at_k(first):
 
 
 def test_pivots_that_are_filled_with_0():
-    """A pivot of which 0 fills most cells gives a warning, and its answer ranks the rows alone."""
+    """A pivot that 0 fills gives a warning, and its answer ranks the rows alone."""
     user, place = np.divmod(np.arange(60), 3)
     rows = pd.DataFrame(
         {"user": user, "item": (7 * user + 5 * place) % 20, "score": 0.9 - place / 4}

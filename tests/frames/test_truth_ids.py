@@ -160,7 +160,7 @@ SESSIONS = pd.DataFrame({"session": [1, 1, 2, 2], "item": [5, 6, 7, 5], "score":
 
 @pytest.mark.parametrize("name", ["chunk_id", "chunkId", "chunk"])
 def test_names_of_the_rows_settle_ids_of_truth(name):
-    """Of columns that correspond one to one, truth's ids are those named as in the rows."""
+    """The ids of truth are those named as in the rows if columns correspond one to one."""
     truth = pd.DataFrame({"query_id": [1, 2], "document_id": [5, 9], name: [6, 7]})
     assert 0.75 == DOCUMENTS.rec(truth=truth).mean("mrr").iloc[0, 0]
     truth = pd.DataFrame({"user_id": [2, 1], "session_id": [1, 2], "item_id": [6, 7]})

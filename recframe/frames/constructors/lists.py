@@ -330,7 +330,7 @@ def _make_list_frame(
 def _check_one_list_of_ids(
     item: Hashable, ids: Any, others: Mapping[Hashable, pd.Series], users: Sequence[Hashable]
 ) -> None:
-    """Raise if lists next to those of items have text ids of them too, as those of two models."""
+    """Raise if other lists have the text ids of the items too, as the lists of two models do."""
     texts = {*ids} if isinstance(next(iter(ids), None), str) else {*()}
     alike = [label for label, one in others.items() if one.isin(texts).mean() >= LEAST_SHARED]
     if alike:
