@@ -169,3 +169,38 @@ def test_chunks_of_documents(tmp_path):
     twice = rows.assign(doc_id="a", chunk_index=[0, 3, 1, 2])
     with pytest.raises(RecframeError, match=r"where an item is the pair, make one id in df, and"):
         twice.rec(truth=truth, user="query").mean("mrr")
+
+
+IS_EVENT = RNG.random(150) < 0.5
+TIMES = pd.Series(pd.date_range("2026-01-01", periods=150, freq="h"))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("clicked_at", TIMES),
+        (RANDOM, TIMES),
+        ("purchase_time", TIMES.astype(str)),
+        ("click_ts", pd.Series(range(1_700_000_000, 1_700_000_150))),
+        ("transactionid", pd.Series(range(150))),
+        ("order_id", pd.Series(range(150)).astype(str)),
+    ],
+)
+def test_events_of_some_pairs_are_asked_about(name, values):
+    """Times and ids that some pairs lack may say that these had no event."""
+    truth = TRUTH.assign(**{name: values.where(IS_EVENT)})
+    n_null = 150 - IS_EVENT.sum()
+    with pytest.raises(RecframeError, match=f"'{name}' is null in {n_null} of 150 rows") as asked:
+        ROWS.rec(truth=truth).mean(METRIC)
+    assert f"truth[truth['{name}'].notna()]" in str(asked.value)
+    every = ROWS.rec(truth=truth, relevant=None).mean(METRIC)
+    assert ROWS.rec(truth=TRUTH).mean(METRIC).equals(every)
+
+
+@pytest.mark.parametrize("by", ["user", "item"])
+def test_attributes_that_some_users_or_items_lack(by):
+    """Items without a parent, and users who have not signed up, are not asked about."""
+    known = TRUTH[by].where(TRUTH[by] % 3 > 0)
+    truth = TRUTH.assign(parent_id=known, signup_date=TIMES.where(known.notna()), note=None)
+    expected = ROWS.rec(truth=TRUTH).mean(METRIC)
+    pd.testing.assert_frame_equal(expected, ROWS.rec(truth=truth).mean(METRIC))

@@ -47,6 +47,8 @@ WRITTEN = {
     "categories": lambda number: ("x" + number.astype(str)).astype("category"),
 }
 
+OF_MODELS = WRITTEN | {"fractions of a setting": lambda number: number / 4}
+
 
 def name_anew(seed):
     """Return a name without a meaning."""
@@ -81,12 +83,12 @@ def test_lists_of_users_are_asked_about(entry, written, tmp_path):
     assert N_USERS == len(ENTRY_POINTS[entry](frame, METRIC, {"user": "user"}, tmp_path))
 
 
-@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("written", OF_MODELS)
 @pytest.mark.parametrize("entry", LOOKING)
 def test_models_are_asked_about(entry, written, tmp_path):
     """A column of models is asked about with two choices, and both run."""
     name = name_anew(entry + written)
-    frame = part_by(WRITTEN[written](ROWS["model"]), name)
+    frame = part_by(OF_MODELS[written](ROWS["model"]), name)
     said = refuse(entry, frame, tmp_path)
 
     assert f"each value of the column '{name}' has equally many rows of each user" in said

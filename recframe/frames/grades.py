@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
-from recframe.frames.names import find_role, get_column, list_labels, shown
+from recframe.frames.names import find_role, get_column, list_labels, plain_name, shown
 from recframe.frames.splits import find_parts
 from recframe.frames.words import has_word, is_attribute, is_id_without_outcome
 from recframe.options import ROLE_LABELS
@@ -42,6 +42,7 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
     """
     grades = dict[Hashable, list[str]]()
     for label in list_labels(truth, columns.labels):
+        _check_events(truth, label, columns)
         if _is_other(truth, label):
             continue
         with suppress(TypeError, NotImplementedError):  # Cells such as lists are unhashable.
@@ -65,6 +66,28 @@ def check_no_grades(truth: pd.DataFrame, columns: Columns, of_rows: Columns) -> 
             f"values ({', '.join(values)}), as relevance does{others}. Pass {which}, or "
             "relevant=None where all are.",
             {"relevant": Choice([*([] if is_text else grades), None])},
+        )
+
+
+def _check_events(truth: pd.DataFrame, label: Hashable, columns: Columns) -> None:
+    """Raise if a column has times or ids, but not in all rows, as of events of some pairs.
+
+    Users or items may decide where it is null, as items without a parent do.
+    """
+    column, ids = get_column(truth, label), columns.labels
+    is_event = column.dtype.kind == "M" or has_word(label, "time")
+    is_event |= plain_name(label).endswith("id") and find_role(label) not in ("user", "item")
+    n_null = int(column.isna().sum())
+    if not is_event or n_null in (0, len(column)):
+        return
+    pairs = pd.DataFrame({one: get_column(truth, one).array for one in ids})
+    pairs["is_null"] = column.isna().array
+    if _share_of_others(pairs, "is_null", columns, is_named=True) >= 0:
+        raise RecframeError(
+            f"relevant: no column found by its name, but {quote(label)} is null in {n_null:,} of "
+            f"{len(column):,} rows, which may be those without an event. Pass the rows that count, "
+            f"as truth[truth[{quote(label)}].notna()], or relevant=None where all are.",
+            {"relevant": Choice([None])},
         )
 
 

@@ -177,7 +177,7 @@ def _settle_by_labels(frame: pd.DataFrame, roles: Roles, options: Options) -> No
 
 
 def _settle_alike(
-    frame: pd.DataFrame, roles: Roles, ids: Mapping[str, Sequence[Hashable]], *, is_alone: bool
+    frame: pd.DataFrame, roles: Roles, ids: Mapping[str, Any], *, is_alone: bool = False
 ) -> None:
     """Settle open roles of ids by the labels that other rows have, or if all values are alike.
 
@@ -317,7 +317,7 @@ def find_companion_roles(
         if not is_infer(options.relevant):
             roles["relevant"] = _read_role(frame, "relevant", options.relevant)
     _infer_others(frame, roles, needed)
-    _settle_alike(frame, roles, ids, is_alone=False)
+    _settle_alike(frame, roles, {role: ids[role] for role in ids if role not in settled})
     return {role: roles[role] for role in needed if role in roles}
 
 

@@ -28,7 +28,7 @@ from recframe.frames.seen_rows import (
     decides,
     factorize,
 )
-from recframe.frames.splits import OFF, ON, check_splits, is_flag
+from recframe.frames.splits import OFF, ON, check_splits
 from recframe.frames.words import (
     BY_MEANING,
     has_word,
@@ -69,10 +69,10 @@ def list_others(
         if role == "user":  # A session may be one of several lists of a user.
             others += [label] * (asks_unit or is_infer(options.user))
         elif role is None and not is_index(label):
-            is_other = kind in "bMOU" or (kind in "iu" and not has_word(label, "cycle"))
-            others += [label] * (may_divide and (is_other or (kind == "f" and is_flag(label))))
+            is_other = kind in "bMOU" or (kind in "iuf" and not has_word(label, "cycle"))
+            others += [label] * (may_divide and is_other)
             floats += [label] * (may_rank and kind == "f" and not has_word(label, "time"))
-    others.sort(key=lambda label: kinds[label] in "iu")  # Texts first: numbers may be ranks.
+    others.sort(key=lambda label: kinds[label] in "iuf")  # Texts first: numbers may be ranks.
     return others, floats
 
 
@@ -216,7 +216,7 @@ def _note_divided(seen: SeenRows, column: SeenColumn) -> None:
 
     Few texts, and numbers, may as well be features of rows.
     """
-    are_texts = len(column.distinct) > FEW_TEXTS and column.distinct.dtype.kind not in "biu"
+    are_texts = len(column.distinct) > FEW_TEXTS and column.distinct.dtype.kind not in "biuf"
     is_open = is_infer(seen.options.user) and is_infer(seen.options.model)
     may_be_lists = are_texts and is_open and not has_word(column.label, "attribute")
     if may_be_lists and not _are_times_or_texts(column.distinct, are_models=False):
@@ -291,10 +291,13 @@ def _count_divided(seen: SeenRows, column: SeenColumn, *, may_be_of_items: bool 
 def _are_times_or_texts(values: pd.Index[Any], *, are_models: bool) -> bool:
     """Return whether values are times, texts of several words, or neither integers nor texts.
 
-    The names of models may have several words.
+    The names of models may have several words, and be fractions of a setting.
     """
     known: pd.Index[Any] = getattr(values, "categories", values)
-    if known.dtype.kind not in "biu" and infer_dtype(known.tolist()) != "string":
+    if (
+        known.dtype.kind not in ("biuf" if are_models else "biu")
+        and infer_dtype(known.tolist()) != "string"
+    ):
         return True
     first = values[:N_VALUES_SEEN]
     are_texts = not are_models and any(str(one).count(" ") > 1 for one in first.tolist())

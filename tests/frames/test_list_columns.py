@@ -228,9 +228,34 @@ def test_as_lists_in_a_dict():
             r"lists: user='user' must differ, but has 1 repeated \(such as 1\)",
         ),
         (pd.DataFrame({"user": [None], "items": [[7]]}), "user='user' must not have a null user"),
-        (make([[7, None]]), "must not be padded, but has 1 null or -1"),
-        (make([[{"item": None, "score": 1}]]), "must not be padded, but has 1 null or -1"),
+        (make([[7, None]]), "must not be padded, but has 1 null, empty or -1"),
+        (make([[{"item": None, "score": 1}]]), "must not be padded, but has 1 null, empty or -1"),
         (make([[7, 7]]), r"an item must be in a list once, but 1 .*user 'ann', item 7"),
+        (make([["x", "y", ""]]), r"must not be padded, but has 1 .* \(such as user 'ann', item ''"),
+        (
+            make([["x", "<PAD>"], ["<PAD>", "<PAD>"]]),
+            r"Where '<PAD>' fills lists up, pass \[one for one in row if one != '<PAD>'\] of each",
+        ),
+        (
+            make([[3, 0, 0], [5, 4, 0]]),
+            "Where 0 fills lists up, pass .* Else pass duplicates='max'",
+        ),
+        (
+            make([[7, 7, 3], [5, 3, 3]]),
+            r"item 7\)\. Pass duplicates='max' to keep the first of each",
+        ),
+        (
+            make([[0, 1, 0], [1, 0, 0]]),
+            "Where these say which ranks are relevant, pass each list to recframe.metrics",
+        ),
+        (
+            make([[object()]]),
+            "hashable ids, but are not: each object is equal to itself alone. Pass",
+        ),
+        (
+            make([[{"document": {"text": "x", "id": 7}, "score": 0.9}]]),
+            r"map\(lambda row: \[\(one\['document'\]\['id'\], one\['score'\]\) for one in row\]\)",
+        ),
         (
             make([[(7, 0.5), (3, 0.9)]]),
             "scores must not rise along a row, as items come best first, but rise in 1 row "

@@ -229,7 +229,7 @@ def test_scores_in_place_of_lists():
         ),
         (
             {"ann": [1, -1], "bob": [2, -1]},
-            r"but has 2 null or -1 \(such as user 'ann', item -1\). Leave",
+            r"but has 2 null, empty or -1 \(such as user 'ann', item -1\). Leave",
         ),
         ({"ann": np.ma.masked_array([1, 2], [0, 1])}, "items of user 'ann' must not be masked"),
         ({"ann": [1, 2, 1], "bob": [1]}, r"1 are repeated \(such as user 'ann', item 1\)"),

@@ -115,7 +115,7 @@ def test_columns_of_an_axis_of_scores():
         ({"a": BM25, "b": [0.5]}, r"^runs\['b'\] must be a dict of {query: .* but is \[0.5\]"),
         ({"q1": {"d1": "x"}}, "^scores of runs must be numbers, but is <U1"),
         ({"a": {"q1": {"d1": True}}}, r"^scores of runs\['a'\] must be numbers, but is bool"),
-        ({"q1": {None: 0.5}}, "runs must not be padded, but has 1 null or -1"),
+        ({"q1": {None: 0.5}}, "runs must not be padded, but has 1 null, empty or -1"),
         ({None: {"d1": 0.5}}, "runs must not have a null user, but 1 of 1 are null"),
         (
             {"a": BM25, "doc_id": BM25},

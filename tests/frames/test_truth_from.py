@@ -84,7 +84,7 @@ def test_what_is_stored():
             {"truth": {"ann": [3, 3]}},
             r"1 are repeated \(such as user 'ann', item 3\). Where a repeat",
         ),
-        ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null or -1"),
+        ({"truth": {"ann": [3, None]}}, "truth must not be padded, but has 1 null, empty or -1"),
         ({"truth": {None: [3]}}, "truth must not have a null user, but 1 of 1 are null"),
         ({"truth": {"ann": [3]}, "users": [1]}, "users and items are for a matrix, not d"),
         (

@@ -45,10 +45,14 @@ def as_ids(name: str, values: Any) -> pd.Index[Any]:
         ids: pd.Index[Any] = pd.Index(values, tupleize_cols=False).to_flat_index()
         check_dtype(ids.rename(name), name)
         if is_object_dtype(ids.dtype):
-            check_equality(pd.Index(pd.factorize(ids)[1], dtype=object))
+            distinct = pd.Index(pd.factorize(ids)[1], dtype=object)
+            check_equality(distinct)
+            for kind, one in {type(one): one for one in distinct}.items():
+                if one is not None and hash(one) == object.__hash__(one):
+                    raise TypeError(f"each {kind.__name__} is equal to itself alone")
     except ID_ERRORS as error:
         raise RecframeError(
-            f"{name} must be hashable ids, but are not: {shorten(str(error))}"
+            f"{name} must be hashable ids, but are not: {shorten(str(error))}. Pass the id of each."
         ) from error
     return ids
 
@@ -168,7 +172,7 @@ def check_rows(
     if is_padded.any():
         no_items = frame[is_padded]
         raise RecframeError(
-            f"{name} must not be padded, but has {len(no_items)} null or -1 "
+            f"{name} must not be padded, but has {len(no_items)} null, empty or -1 "
             f"({_show_example(no_items, users)}). Leave them out."
         )
     if items.dtype.kind == "f" and (fractions := items[items % 1 > 0]).any():
@@ -195,15 +199,34 @@ def check_rows(
     if is_repeated.any() and duplicates == "max":  # Scores never rise: the first one is the best.
         return frame[~is_repeated].reset_index(drop=True)
     if is_repeated.any():
-        remedy = "Pass duplicates='max' to keep the first of each."
-        if not duplicates:
-            remedy = "Where a repeat stands for no item, write -1 there; else keep the first."
+        remedy, answers = _advise_repeats(items, row, np.flatnonzero(is_repeated), duplicates)
         raise RecframeError(
             f"an item must be in a list once, but {is_repeated.sum()} are repeated "
             f"({_show_example(frame[is_repeated], users)}). {remedy}",
-            {"duplicates": "max"} if duplicates else {},
+            answers,
         )
     return frame
+
+
+def _advise_repeats(
+    items: pd.Series, row: Array, repeated: Array, duplicates: str
+) -> tuple[str, dict[str, Any]]:
+    """Return advice for repeated items, and an answer if they may be no flags and no padding."""
+    if items.isin([0, 1]).all():
+        return (
+            "Where these say which ranks are relevant, pass each list to recframe.metrics, as "
+            "recframe.metrics.reciprocal_rank(row, range(len(row), 0, -1))."
+        ), {}
+    if not duplicates:
+        return "Where a repeat stands for no item, write -1 there; else keep the first.", {}
+    remedy = "Pass duplicates='max' to keep the first of each."
+    of_last = np.searchsorted(row, row[repeated], side="right") - 1
+    ends = [items.iloc[at].to_numpy() for at in (repeated, repeated - 1, of_last)]
+    if len({*chain.from_iterable(ends)}) > 1:
+        return remedy, {"duplicates": "max"}
+    filler = quote(ends[0].tolist()[0])
+    leave = f"Where {filler} fills lists up, pass [one for one in row if one != {filler}] of each."
+    return f"{leave} Else {remedy[0].lower()}{remedy[1:]}", {}
 
 
 def make_rows_of_cells(
@@ -225,12 +248,10 @@ def make_rows_of_cells(
 
 
 def are_no_items(ids: pd.Index[Any]) -> Array:
-    """Return which ids are null or -1: short lists are filled up with these."""
-    are_none = np.asarray(ids.isna())
-    if isinstance(ids.dtype, pd.StringDtype):
-        return are_none
-    is_padding: Any = pd.array(ids == -1, dtype="boolean")
-    return np.asarray(are_none | is_padding.to_numpy(bool, na_value=False))
+    """Return which ids are null, empty or -1: short lists are filled up with these."""
+    filler = "" if isinstance(ids.dtype, pd.StringDtype) else -1
+    is_filler: Any = pd.array(ids == filler, dtype="boolean")
+    return np.asarray(ids.isna() | is_filler.to_numpy(bool, na_value=False))
 
 
 def _show_example(rows: pd.DataFrame, users: Sequence[Hashable]) -> str:
@@ -245,6 +266,8 @@ def find_item_and_score(
     """Return the field of the item and the field of the score, None without a score."""
     types = {label: kind_of(column) for label, column in fields.items()}
     names, (items, scores, doubtful) = list(fields), find_fields(types, labels, passed)
+    if items and isinstance(next(iter(fields[items[0]]), None), Mapping):
+        items = []  # The id is in a dict within.
     if len(items) > 1 and len(scores) < 2:
         likely = min(items, key=lambda field: NAMES["item"].index(plain_name(field)))
         raise RecframeError(
