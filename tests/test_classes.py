@@ -65,6 +65,19 @@ def test_all_fractions_are_candidates(others):
     assert [*fractions, "prediction"] == refused.value.answers["score"].candidates
 
 
+@pytest.mark.parametrize("name", ["probability", "rawPrediction"])
+def test_vectors_of_classes(name):
+    """Spark's vectors next to a class are asked about, and the suggested score ranks."""
+    vectors = ROWS[RANDOM].map(lambda one: [1 - one, one])
+    rows = ROWS.drop(columns=RANDOM).assign(**{name: vectors})
+    with pytest.raises(RecframeError, match=f"'{name}' a number of each class") as refused:
+        rows.rec.mean(METRIC)
+    call = str(refused.value).split("Pass ")[1].split(" with score=")[0]
+    ranked = eval(call, {"df": rows}).rec(score="score")
+    assert 1.0 == ranked.mean(METRIC).loc["score", METRIC]
+    assert 0.5 == rows.rec(score="prediction").mean(METRIC).loc["prediction", METRIC]
+
+
 def test_no_question():
     """No fractions, a time, a single class, and a score that is no class are not asked about."""
     others = [

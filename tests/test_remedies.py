@@ -54,6 +54,26 @@ def test_numbers_as_texts(texts):
     assert EXPECTED == mean(frame.assign(score=eval(call, {"pd": pd, "df": frame})))
 
 
+@pytest.mark.parametrize(
+    "texts", [["1.2k", "900", "10"] * 2, ["$9.5", "$9", "$1"] * 2, [*"lmhlmh"]]
+)
+def test_texts_that_lose_their_number_as_nulls(texts):
+    """Nulls in place of texts with digits, or of all texts, are not suggested."""
+    message = refuse(lambda: ROWS.assign(score=texts).rec.mean(METRIC))
+    assert "df['score'].map(function)" in message
+    assert "coerce" not in message
+
+
+def test_times_of_events_as_relevance():
+    """Times as relevance become flags of those that are known."""
+    frame = ROWS.assign(
+        bought_at=pd.to_datetime(ROWS["relevant"].replace({1: "2026-11-01", 0: None}))
+    )
+    options = {"relevant": "bought_at", "null_relevance": "nonrelevant"}
+    call = re.search(r"with (.*?\(\)), true", refuse(lambda: frame.rec(**options).mean(METRIC)))[1]
+    assert EXPECTED == mean(frame.assign(relevant=eval(call, {"df": frame})))
+
+
 def test_json_by_its_usual_name(tmp_path, capsys):
     """A file named .json may hold JSON lines; one of a single document is read by pandas."""
     path, truth = tmp_path / "rows.json", tmp_path / "truth.json.gz"
@@ -152,6 +172,17 @@ def test_lists_of_a_series():
     pd.testing.assert_frame_equal(expected, recframe.truth_from(truth))
 
 
+@pytest.mark.parametrize("how", ["{}", "({})", "[{}]"])
+def test_texts_of_tuples(how):
+    """Texts of tuples are lists, as those of lists are."""
+    texts = [how.format("'a', 'b'"), how.format("'c',")]
+    frame = pd.DataFrame({"user": [1, 2], "items": texts})
+    if how == "{}":
+        assert "no" in refuse(lambda: recframe.from_lists(frame))
+    else:
+        assert [*"abc"] == recframe.from_lists(frame)["item"].tolist()
+
+
 def test_lists_without_a_user():
     """Lists without users get row numbers as users by the suggested call."""
     frame = pd.DataFrame({"prediction": [[1, 2], [3, 4]], "label": [[1], [4]]})
@@ -163,11 +194,31 @@ def test_lists_without_a_user():
     assert 0.5 == rows.rec(truth=truth).mean("precision@1").iloc[0, 0]
 
 
-def test_scores_in_arrays():
-    """Scores in arrays of one number are taken out by the suggested call."""
-    frame = ROWS.assign(score=[np.array([one]) for one in ROWS["score"]])
+CELLS = {
+    "arrays": lambda score: np.array([score]),
+    "texts": lambda score: f"[{score}]",
+    "two classes": lambda score: [1 - score, score],
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_scores_in_lists(name):
+    """Scores in lists, also those of classes, are taken out by the suggested call."""
+    frame = ROWS.assign(score=[*map(CELLS[name], ROWS["score"])])
     call = re.search(r"df\.assign\(.*?\)(?=$|;|\n)", refuse(lambda: frame.rec.mean(METRIC)))[0]
     assert EXPECTED == mean(eval(call, {"df": frame}))
+
+
+@pytest.mark.parametrize("name", ["place", "row_number", "#"])
+def test_numbers_of_rows_are_ranks(name):
+    """A column that numbers the rows of each user from 1 on is offered as a rank."""
+    ranks = ROWS.groupby("user")["score"].rank(ascending=False).astype(int)
+    frame = ROWS.drop(columns="score").assign(**{name: ranks})
+    message = refuse(lambda: frame.rec.mean(METRIC))
+    assert f"pass df.rec(score='{name}', ascending=True)" in message
+    assert EXPECTED == mean(frame, score=name, ascending=True)
+    counts = frame.assign(**{name: ranks + 1})
+    assert "ascending" not in refuse(lambda: counts.rec.mean(METRIC))
 
 
 def test_structs_of_ranks():
@@ -351,6 +402,7 @@ FORMS_OF_TRUTH = {
     ),
     "set": ({(1, 1), (1, 3), (2, 2)}, r"pd\.DataFrame\(list\(truth\), columns=.*?\)"),
     "lists": ([[1, 3], [2]], r"recframe\.truth_from\(dict\(zip\(users, truth\)\)\)"),
+    "frame of sets": (TRUTH.groupby("user")["item"].agg(set).reset_index(), r"truth\.assign\(.*\)"),
 }
 
 

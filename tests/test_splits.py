@@ -53,7 +53,10 @@ def test_all_rows_where_that_is_said(entry, tmp_path):
     assert [0.0] * 3 + [1.0] * 3 == table["score", METRIC].tolist()
 
 
-@pytest.mark.parametrize("name", ["is_test", "isTest", "test", "holdout", "in_train", "test_mask"])
+@pytest.mark.parametrize(
+    "name",
+    ["is_test", "isTest", "test", "holdout", "in_train", "test_mask", "heldout", "held_out", "oof"],
+)
 @pytest.mark.parametrize("dtype", [bool, int, float])
 def test_flags_by_their_names(name, dtype):
     """Flags are parts of a split if the column has the name of a part."""
@@ -64,6 +67,23 @@ def test_flags_by_their_names(name, dtype):
     value = str(dtype(name != "in_train"))
     assert f"df[df['{name}'] == {value}]" in str(refused.value)
     assert 1.0 == rows.rename(columns={name: "is_new"}).rec.mean(METRIC).loc["score", METRIC]
+
+
+def test_one_user():
+    """The only user is enough to ask."""
+    rows = ROWS.iloc[:6].assign(**{RANDOM: WORDS["train"]})
+    with pytest.raises(RecframeError, match=ASKED):
+        rows.rec.mean(METRIC)
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 1], ["trainval", "test"], ["tr", "va"], ["development", "test"]]
+)
+def test_other_values_of_a_split(values):
+    """A column that is named as a split may number the parts or shorten their names."""
+    rows = ROWS.assign(split=[value for value in values for _ in range(3)] * 3)
+    with pytest.raises(RecframeError, match=ASKED):
+        rows.rec.mean(METRIC)
 
 
 def test_no_question():

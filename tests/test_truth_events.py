@@ -171,6 +171,21 @@ def test_chunks_of_documents(tmp_path):
         twice.rec(truth=truth, user="query").mean("mrr")
 
 
+SPARSE = pd.DataFrame({"user": np.repeat(range(30), 2), "item": range(60)})
+
+
+@pytest.mark.parametrize("words", [[*"IE"], ["clicks", "orders"], ["hired", "rejected"], [*"ESCI"]])
+@pytest.mark.parametrize("n_rows", [8, 60])
+def test_items_that_truth_has_once(words, n_rows):
+    """Words that differ within users are asked about, although each item is in truth once."""
+    truth = SPARSE.assign(**{RANDOM: np.resize(words, 60)}).iloc[:n_rows]
+    rows = SPARSE.assign(score=1.0).iloc[:n_rows]
+    with pytest.raises(RecframeError, match=f"'{RANDOM}' holds few distinct\\s+values"):
+        rows.rec(truth=truth).mean("mrr")
+    titles = truth.rename(columns={RANDOM: "genre"})
+    assert 1.0 == rows.rec(truth=titles).mean("mrr").iloc[0, 0]
+
+
 IS_EVENT = RNG.random(150) < 0.5
 TIMES = pd.Series(pd.date_range("2026-01-01", periods=150, freq="h"))
 

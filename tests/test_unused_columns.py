@@ -430,7 +430,10 @@ def test_lists_of_several_days(entry, make, tmp_path):
     rows["item"] = (rows["user"] + rows["item"] % 10 * 3) % 40
     rows["date"] = np.tile(list(map(make, ["2026-11-01"] * 5 + ["2026-11-02"] * 5)), 20)
     rows["score"], rows["relevant"] = rng.random(200), rng.integers(0, 2, 200)
-    assert "20 of 20 users that were looked at have several rows" in refuse(entry, rows, tmp_path)
+    said = "20 of 20 users that were looked at have several rows"
+    assert said in refuse(entry, rows, tmp_path)
+    unnamed = rows.rename(columns={"date": name_anew(entry)})
+    assert said in refuse(entry, unnamed, tmp_path)
     for user, n_rankings in (("user", 20), (["date", "user"], 40)):
         assert n_rankings == len(rows.rec(user=user).evaluate(METRIC))
 

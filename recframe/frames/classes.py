@@ -42,6 +42,15 @@ def check_classes(
 ) -> None:
     """Raise if columns of fractions, such as probabilities, stand next to a score of classes."""
     rows, score = concat_places(places), columns.score_columns[0]
+    values = " and ".join(f"{one:g}" for one in _list_classes(get_column(rows, score)))
+    found = f"score: {quote(score)} holds {values} alone, as classes do, and "
+    vectors = [label for label in labels if get_column(rows, label).dtype == object]
+    if vectors:
+        last = f"df[{quote(vectors[0])}].map(lambda vector: vector[-1])"
+        raise RecframeError(
+            f"{found}{quote(vectors[0])} a number of each class. Pass df.assign(score={last}) with "
+            f"score='score' to rank by the last class, or score={quote(score)}."
+        )
     others = [label for label in labels if _may_rank(get_column(rows, label))]
     with suppress(*DAMAGE):  # Ids may be invalid.
         ids = [one for one in (*columns.users, columns.item) if one is not None]
@@ -50,11 +59,9 @@ def check_classes(
         decided = [one for one in codes if any(decides(ids, codes[one]) for ids in by)]
         others = order_classes(rows, remove_labels(others, decided))
     if others:
-        values = " and ".join(f"{one:g}" for one in _list_classes(get_column(rows, score)))
         raise RecframeError(
-            f"score: {quote(score)} holds {values} alone, as classes do, and {shown(others)} "
-            f"fractions, as probabilities and logits are. Pass score={quote(others[0])} to rank by "
-            f"it, or score={quote(score)}.",
+            f"{found}{shown(others)} fractions, as probabilities and logits are. Pass "
+            f"score={quote(others[0])} to rank by it, or score={quote(score)}.",
             {"score": Choice([*others, score])},
         )
 

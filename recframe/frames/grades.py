@@ -13,10 +13,11 @@ from recframe.errors import Choice, RecframeError, quote
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, list_labels, plain_name, shown
 from recframe.frames.splits import find_parts
-from recframe.frames.words import has_word, is_attribute, is_id_without_outcome
+from recframe.frames.words import has_word, is_attribute, is_id_without_outcome, is_index
 from recframe.options import ROLE_LABELS
 
 MAX_GRADES = 20  # distinct values: ten stars in halves are 20
+FEW_WORDS = 5  # distinct values of the words for events
 MIN_TIME = 1e6  # Times and dates as numbers are above this, grades below.
 FIRST_ROWS = 1000  # Most columns that are no grades have too many values in these rows already.
 MOST_COMPARED = 1 << 16  # rows that are compared by user and by item
@@ -104,6 +105,8 @@ def list_numbers(truth: pd.DataFrame, columns: Columns) -> list[Hashable]:
 def _is_other(truth: pd.DataFrame, label: Hashable) -> bool:
     """Return whether a column has ids, times, or a score that was made from the order of lists."""
     role = find_role(label)
+    if is_index(label):
+        return True
     if role != "score" or ROLE_LABELS not in truth.attrs:
         is_moment = has_word(label, "time") and not has_word(label, "spent")
         return role in ("user", "item") or is_moment
@@ -151,6 +154,7 @@ def _share_of_others(
     It is -1 if enough rows show that the user or the item decides the value, that each row has a
     different whole number, or unless it `is_named` as relevance, that no user has two pairs. It is
     1 if no row repeats an item, and values are fractions. Of many numbers, rows of 0 do not count.
+    Of few values, it is the share among the rows of users if hardly an item is repeated.
     """
     labels, n_rows, share = [*columns.users, columns.item], min(len(truth), MOST_COMPARED), 0.0
     user, item, value = (
@@ -166,12 +170,14 @@ def _share_of_others(
     if n_values > MAX_GRADES:
         counts = get_column(truth, label).iloc[:n_rows].ne(0).fillna(True).to_numpy(bool)
         user, item, value, n_rows = user[counts], item[counts], value[counts], int(counts.sum())
+    most_words = min(FEW_WORDS, n_rows // 2)
     for by in (user, item)[not is_by_user :]:
         n_by = len(np.unique(by))
         n_others = len(np.unique(by * n_values + value)) - n_by
         if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
             return -1
-        share = n_others / (n_rows - n_by) if n_others > 1 else 0.0
+        of_users = share * (n_rows - n_by < LEAST_REPEATED and n_values <= most_words)
+        share = max(of_users, n_others / (n_rows - n_by) if n_others > 1 else 0.0)
         if are_fractions and n_others == n_rows - n_by:
             share = 1.0
     return share

@@ -1,7 +1,7 @@
 """Columns of lists: which columns hold them, and the rows that their members make."""
 
 import secrets
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -124,7 +124,13 @@ def padding_error(item: Hashable) -> RecframeError:
 
 
 def check_no_dict(label: Hashable, cell: Any, others: Sequence[Hashable]) -> None:
-    """Raise if a cell of truth is a dict of grades by item; `others` are the columns of no list."""
+    """Raise if a cell of truth is a set, or a dict of grades by item.
+
+    `others` are the columns of no list.
+    """
+    if isinstance(cell, Set):
+        lists = f"truth.assign(**{{{quote(label)}: truth[{quote(label)}].map(list)}})"
+        raise RecframeError(f"{quote(label)} holds sets: pass {lists}")
     if isinstance(cell, Mapping):
         user = next((quote(one) for one in others if find_role(one) == "user"), "user")
         grades = f"recframe.truth_from(dict(zip(truth[{user}], truth[{quote(label)}])))"

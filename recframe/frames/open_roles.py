@@ -1,7 +1,7 @@
 """The refusal of open roles: the candidates, the options that answer, and other advice."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -209,13 +209,20 @@ def _advise_on_lists(
             how, answers = f"df.explode({quote(of_roles)}) makes rows of them", {}
         advice.append(f"{where}, {OF_ENGINES.get(call, how)}")
         is_score = find_role(label) == "score" and label in frame and not lists[label]
-        if is_score and set(frame[label].head().map(len)) == {1}:
-            call, answers = f"df.assign(score=df[{quote(label)}].str[0])", {}
-            advice = [f"where each list has one number, pass {call}"]
+        if is_score and "item" in roles and roles["item"].found:
+            advice, answers = [_advise_on_cells(frame[label])], {}
     if (lists or named) and "user" in without:
         numbered = "pd.DataFrame(frame).reset_index(names='user')"
         advice.append(f"where each row is a ranking, {numbered} numbers them")
     return advice, answers
+
+
+def _advise_on_cells(scores: pd.Series) -> str:
+    """Return advice for cells of one row's score, which are lists or texts of lists."""
+    are_texts = isinstance(scores.iloc[0], str)
+    number = ".strip('[]').astype(float)" if are_texts else "[-1]"
+    call = f"df.assign(score=df[{quote(scores.name)}].str{number})"
+    return f"where each list has one number, or those of classes, pass {call}"
 
 
 def say_choices(answers: Mapping[str, Any]) -> str:
@@ -240,18 +247,50 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         labels, (fits, alone) = roles[name].labels, _list_candidates(name, kinds, options)
         if name == "user":  # Flags are no users.
             fits = [one for one in fits if not _holds_flags(frame, one)] or fits
+        elif name == "score":
+            fits, alone = order_classes(frame, fits), alone or _list_row_numbers(frame, roles, fits)
         is_pivot = name == "score" and frame.columns.name is not None
         if alone and not labels and (len(alone) == 1 or is_pivot):
-            labels, are_low = alone, [*map(less_is_better, alone)]
-            answers[name], is_low = (alone, are_low) if len(alone) > 1 else (alone[0], True)
-            if name == "score" and options.ascending is None and any(are_low):
-                answers["ascending"] = is_low
+            labels = alone
+            answers |= _answer(frame, name, alone, options)
         else:
-            fits = order_classes(frame, fits) if name == "score" else fits
             answers |= _make_choice(name, labels or fits, roles, options)
         for label in labels:  # They are no candidates for the next role.
             kinds.pop(label, None)
     return {name: answers[name] for name in DEFAULTS if name in answers}
+
+
+def _answer(
+    frame: pd.DataFrame, name: str, labels: list[Hashable], options: Options
+) -> dict[str, Any]:
+    """Return the option for a role, and `ascending` if less is better in some of the scores."""
+    answers: dict[str, Any] = {name: labels if len(labels) > 1 else labels[0]}
+    are_low = [name == "score" and _may_be_low(frame, one) for one in labels]
+    if options.ascending is None and any(are_low):
+        answers["ascending"] = len(labels) == 1 or are_low
+    return answers
+
+
+def _may_be_low(frame: pd.DataFrame, label: Hashable) -> bool:
+    """Return whether less may be better in a column: fractions such as rank_bm25 are no ranks."""
+    values = get_column(frame, label).iloc[:ROWS_LOOKED_AT]
+    are_fractions = values.dtype.kind == "f" and bool((values % 1 > 0).any())
+    return values.dtype.kind in "iu" or (
+        less_is_better(label) and not (are_fractions and has_word(label, "rank"))
+    )
+
+
+def _list_row_numbers(
+    frame: pd.DataFrame, roles: Roles, labels: Sequence[Hashable]
+) -> list[Hashable]:
+    """Return the columns that number the rows of each of several users from 1 on."""
+    users, found = roles["user"].found if "user" in roles else [], list[Hashable]()
+    by = [get_column(frame, one).to_numpy() for one in users]
+    for label in labels if users else ():
+        numbers = get_column(frame, label)
+        if numbers.dtype.kind in "iu" and 1 < (numbers == 1).sum() < len(numbers):
+            found += [label] * bool((numbers.groupby(by).rank() == numbers).all())
+    return found
 
 
 def _holds_flags(frame: pd.DataFrame, label: Hashable) -> bool:

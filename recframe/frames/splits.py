@@ -16,8 +16,8 @@ from recframe.options import Options
 
 # The parts of a split, the one to evaluate first.
 PARTS = (
-    *("test", "tst", "te", "eval", "evaluation", "holdout", "probe", "validation", "valid", "val"),
-    *("dev", "train", "trn", "tr"),
+    *("test", "tst", "te", "eval", "evaluation", "holdout", "heldout", "held_out", "oof", "probe"),
+    *("validation", "valid", "val", "va", "dev", "development", "train", "trn", "tr", "trainval"),
 )
 PART = re.compile(rf"(?<![a-z=])({'|'.join(PARTS)})([\s_-]?(set|data|ing))?(?![a-z=])")
 FOLD = re.compile(r"(k|cv|test|val|inner|outer)*folds?(id|idx|index|no|num|number)?")
@@ -34,9 +34,9 @@ def find_part(label: Hashable, value: object) -> str:
     """
     flag = value.strip().casefold() if isinstance(value, str) else value
     if flag in (*OFF, *ON):
-        found = PART.fullmatch(re.sub("^(is|in)|(mask|flag|row)$", "", plain_name(label)))
+        found = PART.fullmatch(re.sub("^(is|in|for)|(mask|flag|row)$", "", plain_name(label)))
         part = found[1] if found else ""
-        is_train = part in ("train", "trn", "tr")
+        is_train = part.startswith("tr")
         return part if flag in ON or part in ("", "valid") else "test" if is_train else "train"
     found = PART.search(flag) if isinstance(flag, str) else None
     return found[1] if found else ""
@@ -68,20 +68,20 @@ def check_splits(
     *,
     of_truth: bool = False,
 ) -> None:
-    """Raise if a column has parts of a split, and two users have rows of several parts.
+    """Raise if a column has parts of a split, and two users, or the only one, have several parts.
 
     In truth, the column is enough to raise unless its parts are folds.
     """
     for label in labels if columns.users and options.model is not None else ():
-        parts, n_both = dict[object, str](), 0
+        parts, n_both, n_users = dict[object, str](), 0, 0
         with suppress(*DAMAGE):  # Cells may be unhashable, or ids invalid.
             parts = find_parts(get_column(rows, label))
             if parts:
                 cells = [get_column(rows, one).array for one in (label, *columns.users)]
                 each = pd.DataFrame(dict(enumerate(cells))).dropna().drop_duplicates()
                 n_parts = each.groupby([*each][1:], observed=True).size()
-                n_both = int((n_parts > 1).sum())
-        if n_both > 1 or (of_truth and parts and not is_fold(label)):
+                n_both, n_users = int((n_parts > 1).sum()), len(n_parts)
+        if n_both > 1 or 0 < n_both == n_users or (of_truth and parts and not is_fold(label)):
             raise _split_error(label, parts, columns, of_truth=of_truth)
 
 
@@ -107,10 +107,11 @@ def _split_error(
 def find_parts(column: pd.Series) -> dict[object, str]:
     """Return the part that each value of a column names; {} unless all do and parts differ.
 
-    Folds without such names are parts for test.
+    Folds without such names are parts for test, and so are the numbers of a column named split.
     """
-    are_folds = is_fold(column.name)
-    is_other = column.dtype.kind in "biuf" and not (are_folds or is_flag(column.name))
+    are_numbers = column.dtype.kind in "biuf"
+    are_folds = is_fold(column.name) or (are_numbers and plain_name(column.name) == "split")
+    is_other = are_numbers and not (are_folds or is_flag(column.name))
     if is_other or len(column.iloc[:N_FIRST].unique()) > len(PARTS):
         return {}
     parts = {value: find_part(column.name, value) for value in column.dropna().unique().tolist()}

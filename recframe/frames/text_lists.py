@@ -16,7 +16,8 @@ from recframe.frames.list_columns import relist
 
 SEPARATORS = (" ", ",", "|", ";")  # characters between ids in a text
 N_CELLS_SEEN = 1 << 7  # cells of text that are looked at
-BRACKETED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)  # a list as JSON and Python write it
+# A list as JSON and Python write it, or a tuple of texts.
+BRACKETED = re.compile(r"""\s*(\[.*\]|\(\s*['"].*,.*\))\s*""", re.DOTALL)
 ID = re.compile(r"[\w-]*\d[\w-]*")  # Words of a text have no digits.
 NUMBER = re.compile(r"-?\d+,\d+|-?\d{1,3}(,\d{3})+")  # with a decimal comma, or of thousands
 BRACED = r"^([{(][^{}()]*[})])?$"  # an array of PostgreSQL, a tuple, or an empty text
@@ -60,7 +61,7 @@ def split_texts(name: str, cells: pa.Array, separator: str | None) -> list[Any] 
             lists = json.loads(joined)
         except ValueError:
             lists = None if NO_COMMA.search(joined) else ast.literal_eval(joined)
-    if lists and len(lists) == len(texts) and all(isinstance(one, list) for one in lists):
+    if lists and len(lists) == len(texts) and all(isinstance(one, list | tuple) for one in lists):
         return lists
     # NumPy writes [1 2] and ['a' 'b'].
     known = separator if separator and any(separator in text for text in texts) else ""

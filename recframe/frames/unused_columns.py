@@ -50,6 +50,7 @@ LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by cha
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
 # Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
+VECTORS = ("probability", "rawprediction")  # Classifiers of Spark name these so.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
     r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
@@ -71,7 +72,8 @@ def list_others(
         elif role is None and not is_index(label):
             is_other = kind in "bMOU" or (kind in "iuf" and not has_word(label, "cycle"))
             others += [label] * (may_divide and is_other)
-            floats += [label] * (may_rank and kind == "f" and not has_word(label, "time"))
+            is_float = kind == "f" and not has_word(label, "time")
+            floats += [label] * (may_rank and (is_float or plain_name(label) in VECTORS))
     others.sort(key=lambda label: kinds[label] in "iuf")  # Texts first: numbers may be ranks.
     return others, floats
 
@@ -95,7 +97,8 @@ def check_others(
     seen = SeenRows(rows, user, columns, options)
     for label in labels if seen.n_users > 1 else ():
         if column := seen.read(label):
-            check = _check_times if has_word(label, "time") else _check_other
+            is_time = has_word(label, "time") or _are_moments(column.distinct[:N_VALUES_SEEN])
+            check = _check_times if is_time else _check_other
             check(seen, column)
     if columns.model is not None:  # Each model has ranks of its own.
         seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))

@@ -55,23 +55,12 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
         example = next((one for one in column if not _means_number(one)), column.iloc[0])
         found += f" (such as {quote(example)})"
         label = f"df[{quote(column.name)}]"
-        if not is_bool_dtype(column.dtype):
+        if role == "relevant" and column.dtype.kind == "M":
+            remedy = f". Convert it, for example with {label}.notna(), true where it has a time."
+        elif not is_bool_dtype(column.dtype):
             remedy = f". Convert it, for example with pd.to_numeric({label})."
         if isinstance(example, str) and not _means_number(example):
-            call = f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
-            if role == "relevant":
-                words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
-                means = [word for word in words if word.strip().casefold() in YES]
-                call = f"{label} == {quote(means[0]) if means else '...'}"
-                if not means:
-                    call += f", where ... is the word that means relevant: {Choice(words)}"
-                call += "; or pass relevant=None where every pair of truth is relevant"
-            elif _means_number(example.rstrip("% ")):
-                call = f"pd.to_numeric({label}.str.rstrip('% '))"
-            elif re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
-                call = f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
-            elif _means_number(example.replace(",", ".")):
-                call = f"pd.to_numeric({label}.str.replace(',', '.'))"
+            call = _find_verdict(column) if role == "relevant" else _read_texts(column, example)
             remedy = f". Make numbers of it, for example {call}."
     elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
         remedy = (
@@ -82,6 +71,31 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
     return RecframeError(
         f"{role}={quote(column.name)}: must be {required}, but has {found}{remedy}"
     )
+
+
+def _find_verdict(column: pd.Series) -> str:
+    """Return code that makes flags of words, with the word that means relevant if it is known."""
+    words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
+    means = [word for word in words if word.strip().casefold() in YES]
+    call = f"df[{quote(column.name)}] == {quote(means[0]) if means else '...'}"
+    if not means:
+        call += f", where ... is the word that means relevant: {Choice(words)}"
+    return f"{call}; or pass relevant=None where each row is of truth and relevant"
+
+
+def _read_texts(column: pd.Series, example: str) -> str:
+    """Return code that makes numbers of texts such as the example, which float() does not read."""
+    label = f"df[{quote(column.name)}]"
+    others = [text for text in column if isinstance(text, str) and not _means_number(text)]
+    if _means_number(example.rstrip("% ")):
+        return f"pd.to_numeric({label}.str.rstrip('% '))"
+    if re.fullmatch(r"\D?\d{1,3}(,\d{3})+(\.\d+)?", example):
+        return f"pd.to_numeric({label}.str.replace(',', '')), or '.' if that is its point"
+    if _means_number(example.replace(",", ".")):
+        return f"pd.to_numeric({label}.str.replace(',', '.'))"
+    if len(others) < column.count() and not any(map(re.compile(r"\d").search, others)):
+        return f"pd.to_numeric({label}, errors='coerce'), which makes nulls of such text"
+    return f"{label}.map(function), where function returns the number of each text"
 
 
 def _means_number(value: Any) -> bool:

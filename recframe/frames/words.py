@@ -31,7 +31,8 @@ MEANINGS_OF_WORDS = {
     "read reading engagement",
     # Columns of these are attributes of rows, and say nothing about relevance.
     "attribute": "price prices cost amount revenue currency coupon lat lon lng latitude longitude "
-    "country device platform os channel page latency age gender annotator answer",
+    "country device platform os channel page latency age gender annotator answer category genre "
+    "brand language color",
     "place": "rank ranking position order ago",  # Names that end in these are attributes too.
     # Words that say that a value may be the relevance of a pair.
     "grade": "grade grades star stars relevance relevant judgment verdict preference like label "

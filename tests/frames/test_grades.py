@@ -52,6 +52,11 @@ def test_ratings_still_need_a_threshold(recs, truth):
     assert ALL == recall(recs, rated, relevant=None)
 
 
+def test_an_index_is_no_relevance(recs, truth):
+    """The index of a table that pandas wrote to csv is no relevance."""
+    assert ALL == recall(recs, truth.assign(**{"Unnamed: 0": range(4)}))
+
+
 def test_two_names_are_ambiguous(recs, truth):
     """Two columns that may be relevance are refused as ambiguous."""
     with pytest.raises(
