@@ -130,7 +130,8 @@ class _Files(argparse.ArgumentParser):
         """Return the words of a line, quoted as in a shell."""
         if "\0" in arg_line:
             raise ValueError("it has a null character")
-        return shlex.split(arg_line, comments=True)
+        # Notepad of Windows begins a file with a mark of the byte order.
+        return shlex.split(arg_line.removeprefix("\ufeff"), comments=True)
 
     def error(self, message: str) -> NoReturn:
         """Raise if a file cannot be read."""

@@ -202,9 +202,9 @@ def read_lines(path: str, layout: LineLayout) -> pd.DataFrame:
     # Columns in one piece are faster to read.
     table = table.combine_chunks()
     frame = pd.DataFrame(table.to_pandas(types_mapper={pa.string(): TEXT_DTYPE}.get))
-    _check_repeats(path, data, frame)
-    if layout is RUN_LINES:
+    if layout is RUN_LINES:  # Several runs repeat documents, so that tags are checked first.
         _check_tag(path, frame.pop("tag").cat.categories)
+    _check_repeats(path, data, frame)
     if layout is PAIR_LINES:
         frame["relevance"] = 1
     if layout is SHORT_RUN_LINES:
@@ -347,7 +347,7 @@ def _check_tag(path: str, tags: pd.Index[Any]) -> None:
         one, other = (quote(tag.decode(errors="replace")) for tag in tags[:2])
         raise RecframeError(
             f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
-            f"as {one} and {other}); several runs need a file each"
+            f"as {one} and {other}). Write the lines of each tag to a file of their own."
         )
 
 

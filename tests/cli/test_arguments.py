@@ -142,6 +142,14 @@ def test_names_with_blanks_and_at_signs(tmp_path, monkeypatch, capsys):
     assert "score,precision@1\nthe score,1.0\n" == capsys.readouterr().out
 
 
+def test_a_file_of_options_from_windows(runs, capsys):
+    """A file of options may begin with a mark of the byte order, as Notepad writes it."""
+    Path("options").write_text("--metric\nprecision@1\n--format=csv\n", encoding="utf-8-sig")
+
+    assert 0 == main(["evaluate", "run.parquet", "@options"])
+    assert capsys.readouterr().out.startswith("score,precision@1\n")
+
+
 FILES_OF_OPTIONS = {
     "not there": (None, "as a shell reads it ([Errno 2] No such file or directory: 'options'); a"),
     "no text": (b"PAR1\x00\xff", "a file of options must be text, as a shell reads it ("),

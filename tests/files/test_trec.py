@@ -223,8 +223,9 @@ def test_two_tags_in_a_run(tmp_path, end):
     assert 3 == len(read(tmp_path, "\n".join(lines) + end))
     for other in ("dense", "xbm25", "bm25x"):
         text = "\n".join([*lines, f"b Q0 c 1 1 {other}"]) + end
-        with pytest.raises(RecframeError, match=rf"but has 2 \(such as 'bm25' and '{other}'\); s"):
-            read(tmp_path, text)
+        for lines_of_both in (text, text.replace("b Q0 c", "b Q0 b")):  # Runs share documents.
+            with pytest.raises(RecframeError, match=rf"has 2 \(such as 'bm25' and '{other}'\). W"):
+                read(tmp_path, lines_of_both)
 
 
 @pytest.mark.parametrize(
