@@ -237,6 +237,15 @@ def test_zeros_at_the_front():
     assert 0.5 == mean(rows, truth=truth.astype(int))
 
 
+def test_zeros_at_the_front_of_other_ids():
+    """A conversion that would make one id of two is not suggested."""
+    truth = pd.DataFrame({"user": ["001", "1", "2"], "item": ["1", "001", "2"]})
+    rows = ROWS.drop(columns="relevant")
+    assert "Int64" not in refuse(lambda: mean(rows, truth=truth))
+    texts = rows.astype({"user": str, "item": str})
+    assert "lstrip" not in refuse(lambda: mean(texts.assign(user="0001"), truth=truth))
+
+
 OLD, NEW = (ROWS.assign(score=ROWS["score"] * sign).rec.evaluate(METRIC) for sign in (1, -1))
 
 

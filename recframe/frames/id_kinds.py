@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -100,6 +100,7 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
         has_zeros = both.keys() == {TEXT, NUMBERS} and any(
             re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
         )
+        has_zeros = has_zeros and _are_distinct(both[TEXT], lambda id_: id_.lstrip("0"))
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
         remedy = f"Convert both with {how}."
         answer = "items_as_text" if role == "item" else "as_text"
@@ -190,6 +191,9 @@ def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) ->
     """Return a clause with the difference between ids of two frames, "" if none is known."""
     kinds = group_by_kind(ids).keys() | group_by_kind(other_ids).keys()
     differences = [one for one in DIFFERENCES if kinds == {one[0]}]
+    differences = [
+        one for one in differences if all(_are_distinct(of, one[2]) for of in (ids, other_ids))
+    ]
     of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
     for id_ in islice(other_ids, N_EXAMPLES):
         if (same := of_frame.get(_simplify(id_, differences))) is not None:
@@ -203,6 +207,12 @@ def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) ->
                 f"; they differ in {' and '.join(what)} ({pair}): convert both with {''.join(how)}"
             )
     return ""
+
+
+def _are_distinct(ids: Iterable[Any], simplify: Callable[[Any], Any]) -> bool:
+    """Return whether the ids of one frame stay different once they are simplified."""
+    first = [*islice(ids, N_EXAMPLES)]
+    return len({*map(simplify, first)}) == len(first)
 
 
 def _simplify(id_: Any, differences: Sequence[Difference]) -> Any:
