@@ -165,10 +165,8 @@ def test_few_users_have_several_lists(name):
 
 INNOCENT = {
     "ids of rows": range(len(ROWS)),
-    "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),
-    "seconds": 1_700_000_000 + ROWS["list"],
-    "days as numbers": 20_240_101 + ROWS["list"],
-    "days as texts": "2024-01-" + (ROWS["list"] + 1).astype(str).str.zfill(2),
+    "times of rows": pd.to_datetime("2024-01-01") + pd.to_timedelta(range(len(ROWS)), "h"),
+    "days of items": "2024-01-" + (ROWS["item"] % 3 + 1).astype(str).str.zfill(2),
     "floats": ROWS["list"] / 7,
     "texts": "rows of the list " + ROWS["list"].astype(str),
     "a category of items": ROWS["item"] % 3,
@@ -190,6 +188,22 @@ INNOCENT = {
 def test_others_are_let_pass(name):
     """Attributes, times, texts and features of rows are neither asked about nor noted."""
     assert [] == part_by(INNOCENT[name]).rec.mean(METRIC).notes
+
+
+TIMES_OF_LISTS = {
+    "times": pd.to_datetime("2024-01-01") + pd.to_timedelta(ROWS["list"], "h"),
+    "seconds": 1_700_000_000 + ROWS["list"],
+    "days as numbers": 20_240_101 + ROWS["list"],
+    "days as texts": "2024-01-" + (ROWS["list"] + 1).astype(str).str.zfill(2),
+}
+
+
+@pytest.mark.parametrize("name", TIMES_OF_LISTS)
+def test_times_of_lists_are_asked_about(name):
+    """Times that all rows of a list share are asked about, under a name without a meaning."""
+    said = refuse("frame", part_by(TIMES_OF_LISTS[name]), None)
+    assert "6 of 6 users that were looked at have several rows at each of several values" in said
+    assert "user=['zzz', 'user']" in said
 
 
 @pytest.mark.parametrize("name", ["genre", "is_new", "category_id", "year"])

@@ -44,7 +44,7 @@ def check_classes(
     rows, score = concat_places(places), columns.score_columns[0]
     values = " and ".join(f"{one:g}" for one in _list_classes(get_column(rows, score)))
     found = f"score: {quote(score)} holds {values} alone, as classes do, and "
-    vectors = [label for label in labels if get_column(rows, label).dtype == object]
+    vectors = [label for label in labels if get_column(rows, label).dtype.kind == "O"]
     if vectors:
         last = f"df[{quote(vectors[0])}].map(lambda vector: vector[-1])"
         raise RecframeError(

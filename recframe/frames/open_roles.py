@@ -236,7 +236,8 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     """Return an option for each open role: the only column that fits, or a choice.
 
     Columns with another role, lists and times are no candidates, nor are labels for scores. The
-    only column of floats is the score, and in a pivot of models every one.
+    only column of floats, or else of the numbers of rows, is the score, and in a pivot of models
+    every one.
     """
     taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not has_word(field[0], "time")]

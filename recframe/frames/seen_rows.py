@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +73,8 @@ class SeenColumn(NamedTuple):
     n_several: int
 
 
-class SeenRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class SeenRows:
     """All rows of some users, the user of each row as a code, and how they are read."""
 
     frame: pd.DataFrame
@@ -84,7 +87,7 @@ class SeenRows(NamedTuple):
         """The number of users."""
         return int(self.user.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def has_all_items(self) -> bool:
         """Whether nearly all users have every item, as where a whole catalogue is scored."""
         with suppress(*DAMAGE):  # Ids may be invalid, and items unknown.

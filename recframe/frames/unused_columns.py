@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ MANY_CELLS = 20  # users times values: so many have equally many rows by no chan
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
-# Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 VECTORS = ("probability", "rawprediction")  # Classifiers of Spark name these so.
+# Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
     r"|.*(19|20)\d\d\.\d\d?\.\d.*|.*\d\.\d\d?\.(19|20)\d\d.*"
@@ -70,7 +71,9 @@ def list_others(
         if role == "user":  # A session may be one of several lists of a user.
             others += [label] * (asks_unit or is_infer(options.user))
         elif role is None and not is_index(label):
-            is_other = kind in "bMOU" or (kind in "iuf" and not has_word(label, "cycle"))
+            is_number = kind in "iu" and not has_word(label, "cycle")
+            is_number |= kind == "f" and not has_word(label, "attribute")
+            is_other = kind in "bMOU" or is_number
             others += [label] * (may_divide and is_other)
             is_float = kind == "f" and not has_word(label, "time")
             floats += [label] * (may_rank and (is_float or plain_name(label) in VECTORS))
@@ -101,7 +104,7 @@ def check_others(
             check = _check_times if is_time else _check_other
             check(seen, column)
     if columns.model is not None:  # Each model has ranks of its own.
-        seen = seen._replace(user=combine(user, factorize(rows, columns.model)[0]))
+        seen = replace(seen, user=combine(user, factorize(rows, columns.model)[0]))
     for label in labels:
         if means_rank(label) or may_rank_anew(label):
             _check_rank(seen, label)
