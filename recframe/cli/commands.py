@@ -25,6 +25,7 @@ from recframe.cli.flags import (
     add_metrics,
     add_options,
     add_output,
+    add_shared,
     add_views,
 )
 from recframe.cli.parser import METRICS_HERE, Parser, spell_flags
@@ -108,9 +109,7 @@ def add_describe(command: argparse.ArgumentParser) -> None:
     add_flags(command, FILES)
     command.add_argument("-k", "--k", help="the cut-off to look at (default: 10)", **CUT_OFF)
     add_flags(command, TRUSTED)
-    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_DESCRIBE})
-    add_output(command, "the counts")
-    add_flags(command.add_argument_group("limits"), LIMITS)
+    add_shared(command, "the counts", UNUSED_BY_DESCRIBE)
 
 
 def run_evaluate(arguments: Namespace) -> tuple[int, str]:

@@ -25,7 +25,7 @@ from recframe.errors import RecframeError
 from recframe.files.limits import MEMORY, check_memory
 from recframe.files.per_user_tables import FILE_ENDINGS
 from recframe.metrics.names import check_k
-from recframe.options import CHOICES, INFER, MEANINGS, SEVERAL, Options
+from recframe.options import CHOICES, DEFAULTS, INFER, MEANINGS, SEVERAL, Options
 
 GATE_FAILS = f"  {FAILED}    recframe compare: its gate fails\n"
 HELP_END = f"""Messages name options in Python's words: short='pad' is --short pad.
@@ -201,6 +201,16 @@ def add_options(
                     const=False,
                     help="the highest score is the best, whatever its name",
                 )
+
+
+def add_shared(command: argparse.ArgumentParser, what: str, unused: Sequence[str] = ()) -> None:
+    """Add the flags of options, output and limits, without the options that are `unused`.
+
+    Results are named by `what`.
+    """
+    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in unused})
+    add_output(command, what)
+    add_flags(command.add_argument_group("limits"), LIMITS)
 
 
 def _describe_option(name: str, default: Any) -> dict[str, Any]:

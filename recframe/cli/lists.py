@@ -6,25 +6,17 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pandas as pd
-
 from recframe.analysis.catalogue import catalogue_options, read_catalogue
-from recframe.cli.commands import (
-    describe_run,
-    open_outputs,
-    read_options,
-    scan_files,
-    tell_notes,
-)
-from recframe.cli.flags import CUT_OFF, FILES, ITEMS, LIMITS, add_flags, add_options, add_output
+from recframe.cli.commands import describe_run, open_outputs, read_options, scan_files, tell_notes
+from recframe.cli.flags import CUT_OFF, FILES, ITEMS, add_flags, add_shared
 from recframe.cli.parser import read_number
-from recframe.cli.results import Result, make_figures_result, write_result
+from recframe.cli.results import make_figures_result, write_result
 from recframe.console import DONE
 from recframe.errors import RecframeError, RecframeWarning, quote
 from recframe.files.companion_files import as_companion_files
 from recframe.files.footers import Files
 from recframe.frames.judgments import load_frame
-from recframe.options import DEFAULTS
+from recframe.options import Options
 from recframe.scanned import ScannedRecAccessor
 
 UNUSED_BY_CATALOGUE = ("gain", "trusted_min_relevance")  # these change nothing in the table
@@ -52,9 +44,7 @@ def add_catalogue(command: argparse.ArgumentParser) -> None:
         help="a row for each group of items: a column of the file of --items; repeat it for "
         "several columns",
     )
-    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the values")
-    add_flags(command.add_argument_group("limits"), LIMITS)
+    add_shared(command, "the values", UNUSED_BY_CATALOGUE)
 
 
 def add_overlap(command: argparse.ArgumentParser) -> None:
@@ -74,9 +64,7 @@ def add_overlap(command: argparse.ArgumentParser) -> None:
     measure.add_argument("-k", "--k", help="the length of the lists", **CUT_OFF | {"default": None})
     probability = "rank-biased overlap: the probability of going on to the next rank, in [0, 1)"
     measure.add_argument("--rbo", type=read_number, metavar="P", help=probability)
-    add_options(command, {one: DEFAULTS[one] for one in DEFAULTS if one not in UNUSED_BY_CATALOGUE})
-    add_output(command, "the values")
-    add_flags(command.add_argument_group("limits"), LIMITS)
+    add_shared(command, "the values", UNUSED_BY_CATALOGUE)
 
 
 def add_reconcile(command: argparse.ArgumentParser) -> None:
@@ -104,9 +92,7 @@ def add_reconcile(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--value", metavar="NUMBER", help="the number as reported; keep its final zeros"
     )
-    add_options(command, DEFAULTS)
-    add_output(command, "the conventions")
-    add_flags(command.add_argument_group("limits"), LIMITS)
+    add_shared(command, "the conventions")
 
 
 def run_catalogue(arguments: Namespace) -> tuple[int, str]:
@@ -119,29 +105,15 @@ def run_catalogue(arguments: Namespace) -> tuple[int, str]:
         table = rec.catalogue(k, known, by)
         return table, {"k": k, "items": read_catalogue(known, opened[0].columns).n_items}
 
-    return _print_table(arguments, make, paths, by)
+    options = catalogue_options(read_options(arguments), by)
+    return _print_table(arguments, options, make, paths)
 
 
 def run_overlap(arguments: Namespace) -> tuple[int, str]:
     """Print how alike rankings are, and write the table to a file if asked."""
+    options = catalogue_options(read_options(arguments))
     asked = {"k": arguments.k, "rbo": arguments.rbo}
-    return _print_table(arguments, lambda rec, _: (rec.overlap(**asked), asked))
-
-
-def _print_table(
-    arguments: Namespace, make: Callable[..., Any], others: Sequence[str] = (), by: Any = None
-) -> tuple[int, str]:
-    """Print and write the table that `make` returns with its arguments; it reads `others` too."""
-    options = catalogue_options(read_options(arguments), by)
-    rec, opened = scan_files(arguments, options)
-    with open_outputs(arguments, rec.paths, others) as (output, _):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
-            table, asked = make(rec, opened)
-        about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
-        write_result(make_figures_result(table, about), arguments, output)
-    tell_notes(table.notes, arguments)
-    return DONE, opened[0].rows_in_words
+    return _print_table(arguments, options, lambda rec, _: (rec.overlap(**asked), asked))
 
 
 def run_reconcile(arguments: Namespace) -> tuple[int, str]:
@@ -149,16 +121,24 @@ def run_reconcile(arguments: Namespace) -> tuple[int, str]:
     options, value, (metric, *others) = read_options(arguments), arguments.value, arguments.metrics
     if others:
         raise RecframeError(f"--metric must be one metric, but is {quote(arguments.metrics)}")
+
+    def make(rec: ScannedRecAccessor, _: list[Files]) -> tuple[Any, dict[str, Any]]:
+        table = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
+        return table, {"metric": metric, "value": value}
+
+    return _print_table(arguments, options, make)
+
+
+def _print_table(
+    arguments: Namespace, options: Options, make: Callable[..., Any], others: Sequence[str] = ()
+) -> tuple[int, str]:
+    """Print and write the table that `make` returns with its arguments; it reads `others` too."""
     rec, opened = scan_files(arguments, options)
-    with open_outputs(arguments, rec.paths) as (output, _):
-        table: Any = rec.robustness(metric) if value is None else rec.reconcile(metric, value)
-        rows = pd.DataFrame(table)
-        about = {**describe_run(arguments, options, opened[0]), "metric": metric, "value": value}
-        document = about | {
-            "conventions": rows.reset_index().to_dict("records"),
-            "notes": table.notes,
-        }
-        shown = rows.drop(columns="call", errors="ignore")  # the calls are long
-        write_result(Result(shown, rows, document), arguments, output)
+    with open_outputs(arguments, rec.paths, others) as (output, _):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)  # the notes have the same sentences
+            table, asked = make(rec, opened)
+        about = describe_run(arguments, options, opened[0]) | asked | {"notes": table.notes}
+        write_result(make_figures_result(table, about), arguments, output)
     tell_notes(table.notes, arguments)
     return DONE, opened[0].rows_in_words

@@ -17,6 +17,7 @@ from recframe.analysis.compare import UNDEFINED
 from recframe.analysis.description import Description
 from recframe.analysis.display import TEXT_WIDTH
 from recframe.analysis.paper_tables import ResultTable
+from recframe.analysis.reconcile import CallTable
 from recframe.analysis.segments import RESULT_LEVELS, read_cell
 from recframe.console import escape, show
 from recframe.errors import RecframeError, hide, quote
@@ -38,15 +39,21 @@ class Result(NamedTuple):
 
 
 def make_figures_result(table: pd.DataFrame, about: Mapping[str, Any]) -> Result:
-    """Return the result of a table of figures by score; a description has warnings too."""
+    """Return the result of a table of figures by score, or of conventions with their calls.
+
+    A description has warnings too.
+    """
     by_score, warnings = pd.DataFrame(table), dict[str, list[str]]()
+    shown, is_of_calls = by_score.rename_axis(columns=None), isinstance(table, CallTable)
     if isinstance(table, Description):
         by_score, warnings = by_score.T.rename_axis(columns=None), {"warnings": table.warnings}
-    if by_score.index.nlevels > 1:  # groups of items
-        figures: Any = {"groups": by_score.reset_index().to_dict("records")}
+    if is_of_calls or by_score.index.nlevels > 1:
+        records = by_score.reset_index().to_dict("records")
+        figures: Any = {"conventions" if is_of_calls else "groups": records}
     else:
         figures = {"scores": {str(score): row.to_dict() for score, row in by_score.iterrows()}}
-    shown = pd.DataFrame(table).rename_axis(columns=None)
+    if is_of_calls:
+        shown = shown.drop(columns="call", errors="ignore")  # the calls are long
     return Result(shown, by_score, {**about, **figures, **warnings})
 
 
