@@ -174,7 +174,7 @@ def test_lists_of_a_series():
 
 @pytest.mark.parametrize("how", ["{}", "({})", "[{}]"])
 def test_texts_of_tuples(how):
-    """Texts of tuples are lists, as those of lists are."""
+    """Texts of tuples are read as lists."""
     texts = [how.format("'a', 'b'"), how.format("'c',")]
     frame = pd.DataFrame({"user": [1, 2], "items": texts})
     if how == "{}":
@@ -203,7 +203,7 @@ CELLS = {
 
 @pytest.mark.parametrize("name", CELLS)
 def test_scores_in_lists(name):
-    """Scores in lists, also those of classes, are taken out by the suggested call."""
+    """The suggested call takes scores out of lists, as classifiers give them."""
     frame = ROWS.assign(score=[*map(CELLS[name], ROWS["score"])])
     call = re.search(r"df\.assign\(.*?\)(?=$|;|\n)", refuse(lambda: frame.rec.mean(METRIC)))[0]
     assert EXPECTED == mean(eval(call, {"df": frame}))
@@ -211,11 +211,11 @@ def test_scores_in_lists(name):
 
 @pytest.mark.parametrize("name", ["place", "row_number", "#"])
 def test_numbers_of_rows_are_ranks(name):
-    """A column that numbers the rows of each user from 1 on is offered as a rank."""
+    """The hint for a column that numbers the rows of each user from 1 on gives the number."""
     ranks = ROWS.groupby("user")["score"].rank(ascending=False).astype(int)
     frame = ROWS.drop(columns="score").assign(**{name: ranks})
     message = refuse(lambda: frame.rec.mean(METRIC))
-    assert f"pass df.rec(score='{name}', ascending=True)" in message
+    assert f"is 1 in the best row of each user, score='{name}', ascending=True" in message
     assert EXPECTED == mean(frame, score=name, ascending=True)
     counts = frame.assign(**{name: ranks + 1})
     assert "ascending" not in refuse(lambda: counts.rec.mean(METRIC))

@@ -124,6 +124,9 @@ def _list_hints(frame: pd.DataFrame, roles: Roles, answers: Mapping[str, Any]) -
     if "score" in candidates and len(candidates["score"]) < 2:
         ranked = "df.assign(score=range(len(df), 0, -1))"
         hints.append(f"if the best rows of each user stand first, {ranked} has a score")
+    if numbered := _list_row_numbers(frame, users, candidates.get("score", ())):
+        rank = f"score={quote(numbered[0])}, ascending=True"
+        hints.append(f"if {quote(numbered[0])} is 1 in the best row of each user, {rank}")
     return hints
 
 
@@ -236,8 +239,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
     """Return an option for each open role: the only column that fits, or a choice.
 
     Columns with another role, lists and times are no candidates, nor are labels for scores. The
-    only column of floats, or else of the numbers of rows, is the score, and in a pivot of models
-    every one.
+    only column of floats is the score, and in a pivot of models every one.
     """
     taken = {LIST, *find_lists(frame)}.union(*(role.found for role in roles.values()))
     fields = [field for field in list_fields(frame) if not has_word(field[0], "time")]
@@ -249,7 +251,7 @@ def find_answers(frame: pd.DataFrame, roles: Roles, options: Options) -> dict[st
         if name == "user":  # Flags are no users.
             fits = [one for one in fits if not _holds_flags(frame, one)] or fits
         elif name == "score":
-            fits, alone = order_classes(frame, fits), alone or _list_row_numbers(frame, roles, fits)
+            fits = order_classes(frame, fits)
         is_pivot = name == "score" and frame.columns.name is not None
         if alone and not labels and (len(alone) == 1 or is_pivot):
             labels = alone
@@ -282,10 +284,10 @@ def _may_be_low(frame: pd.DataFrame, label: Hashable) -> bool:
 
 
 def _list_row_numbers(
-    frame: pd.DataFrame, roles: Roles, labels: Sequence[Hashable]
+    frame: pd.DataFrame, users: Sequence[Hashable], labels: Sequence[Hashable]
 ) -> list[Hashable]:
     """Return the columns that number the rows of each of several users from 1 on."""
-    users, found = roles["user"].found if "user" in roles else [], list[Hashable]()
+    found = list[Hashable]()
     by = [get_column(frame, one).to_numpy() for one in users]
     for label in labels if users else ():
         numbers = get_column(frame, label)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from recframe.errors import DAMAGE, Choice, RecframeError, quote
+from recframe.errors import DAMAGE, Choice, RecframeError, as_text, quote
 from recframe.frames.classes import check_confidence
 from recframe.frames.columns import Columns
 from recframe.frames.names import find_role, get_column, has_some, is_infer, list_fields, plain_name
@@ -318,7 +318,7 @@ def _are_flags(values: pd.Index[Any]) -> bool:
 
 def _are_moments(values: pd.Index[Any]) -> bool:
     """Return whether all values are times as text or numbers."""
-    return all(MOMENT.fullmatch(str(value)) for value in values.tolist())
+    return all(MOMENT.fullmatch(as_text(value)) for value in values.tolist())
 
 
 def _check_rank(seen: SeenRows, label: Hashable) -> None:

@@ -60,7 +60,7 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
         elif not is_bool_dtype(column.dtype):
             remedy = f". Convert it, for example with pd.to_numeric({label})."
         if isinstance(example, str) and not _means_number(example):
-            call = _find_verdict(column) if role == "relevant" else _read_texts(column, example)
+            call = _compare_words(column) if role == "relevant" else _convert_texts(column, example)
             remedy = f". Make numbers of it, for example {call}."
     elif isinstance(column.dtype, pd.StringDtype):  # It stands for a column of files.
         remedy = (
@@ -73,7 +73,7 @@ def numbers_error(column: pd.Series, role: str) -> RecframeError:
     )
 
 
-def _find_verdict(column: pd.Series) -> str:
+def _compare_words(column: pd.Series) -> str:
     """Return code that makes flags of words, with the word that means relevant if it is known."""
     words = list(dict.fromkeys(one for one in column if isinstance(one, str)))
     means = [word for word in words if word.strip().casefold() in YES]
@@ -83,7 +83,7 @@ def _find_verdict(column: pd.Series) -> str:
     return f"{call}; or pass relevant=None where each row is of truth and relevant"
 
 
-def _read_texts(column: pd.Series, example: str) -> str:
+def _convert_texts(column: pd.Series, example: str) -> str:
     """Return code that makes numbers of texts such as the example, which float() does not read."""
     label = f"df[{quote(column.name)}]"
     others = [text for text in column if isinstance(text, str) and not _means_number(text)]
