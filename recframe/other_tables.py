@@ -187,7 +187,8 @@ def advise_reader(path: PathLike, reason: str) -> str:
     if call and not call.startswith("pd.read_parquet"):
         return f". Pass {call}, or write it as parquet."
     if "magic bytes" in reason:
-        return ". A text file must end in .csv, .tsv (for tabs) or .jsonl: rename it."
+        endings = "in .csv, .tsv (for tabs) or .jsonl, and one of Arrow in .arrow"
+        return f". A text file must end {endings}: rename it."
     return ""
 
 

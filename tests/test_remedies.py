@@ -3,6 +3,7 @@
 Tests of `names`, for files without a header, belong here.
 """
 
+import json
 import re
 
 import numpy as np
@@ -221,6 +222,20 @@ def test_numbers_of_rows_are_ranks(name):
     assert "ascending" not in refuse(lambda: counts.rec.mean(METRIC))
 
 
+def test_a_document_of_lists_by_user(tmp_path):
+    """A JSON document whose keys are users is read as a dict, and lists of it make rows."""
+    lists = {"ann": ["a", "b"], "bob": ["b"]}
+    path = tmp_path / "lists.json"
+    path.write_text(json.dumps(lists))
+    said = "where names are users, recframe.from_lists takes a dict of lists, as json.load gives it"
+    assert said in refuse(lambda: recframe.scan(path).mean("mrr"))
+    rows = recframe.from_lists(json.loads(path.read_text()))
+    assert (
+        0.75
+        == rows.rec(truth=recframe.truth_from({"ann": ["b"], "bob": ["b"]})).mean("mrr").iloc[0, 0]
+    )
+
+
 def test_structs_of_ranks():
     """Structs with ranks put the lowest rank first."""
     one = [{"doc_id": 7, "rank": 1}, {"doc_id": 8, "rank": 2}]
@@ -352,7 +367,7 @@ def test_text_files_with_other_endings(option, tmp_path, capsys):
         "rows": lambda: recframe.evaluate(path, "mrr"),
         "truth": lambda: frame.rec(truth=path).mean("mrr"),
     }
-    said = "A text file must end in .csv, .tsv (for tabs) or .jsonl: rename it."
+    said = "A text file must end in .csv, .tsv (for tabs) or .jsonl, and one of Arrow in .arrow: "
     assert said in refuse(calls[option])
     truth = tmp_path / "ml.tsv"
     (tmp_path / "ml.inter").rename(truth)

@@ -215,9 +215,18 @@ def _advise_on_lists(
         if is_score and "item" in roles and roles["item"].found:
             advice, answers = [_advise_on_cells(frame[label])], {}
     if (lists or named) and "user" in without:
-        numbered = "pd.DataFrame(frame).reset_index(names='user')"
-        advice.append(f"where each row is a ranking, {numbered} numbers them")
+        advice += _advise_on_users(are_all=len(lists) == len(list_labels(frame)))
     return advice, answers
+
+
+def _advise_on_users(*, are_all: bool) -> list[str]:
+    """Return advice for lists without a column of users, where perhaps `are_all` columns lists."""
+    numbered = "pd.DataFrame(frame).reset_index(names='user')"
+    advice = [f"where each row is a ranking, {numbered} numbers them"]
+    if are_all:
+        made = "recframe.from_lists takes a dict of lists, as json.load gives it"
+        advice.append(f"where names are users, {made}")
+    return advice
 
 
 def _advise_on_cells(scores: pd.Series) -> str:

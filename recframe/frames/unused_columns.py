@@ -50,7 +50,7 @@ MANY_CELLS = 20  # users times values: so many have equally many rows by no chan
 LEAST_STEPS = 6  # from row to row, so that ranks and scores do not agree by chance
 FEW_TEXTS = 5  # So few texts may be features of rows, such as devices.
 SOME_USERS = 0.25  # the least share of users with several lists
-VECTORS = ("probability", "rawprediction")  # Classifiers of Spark name these so.
+OF_CLASSES = ("probability", "rawprediction")  # Classifiers of Spark name these so.
 # Times as text and numbers: 2024-01-31, 20240131, 202401, 7:30, seconds since 1970 or their parts.
 MOMENT = re.compile(
     r"1\d{9}(\d{3})*|(19|20)\d\d[0-5]\d([0-3]\d)?|.*\d[-/]\d\d?[-/]\d.*|.*\d:[0-5]\d.*"
@@ -76,7 +76,7 @@ def list_others(
             is_other = kind in "bMOU" or is_number
             others += [label] * (may_divide and is_other)
             is_float = kind == "f" and not has_word(label, "time")
-            floats += [label] * (may_rank and (is_float or plain_name(label) in VECTORS))
+            floats += [label] * (may_rank and (is_float or plain_name(label) in OF_CLASSES))
     others.sort(key=lambda label: kinds[label] in "iuf")  # Texts first: numbers may be ranks.
     return others, floats
 
