@@ -249,9 +249,12 @@ def make_rows_of_cells(
 
 def are_no_items(ids: pd.Index[Any]) -> Array:
     """Return which ids are null, empty or -1: short lists are filled up with these."""
-    filler = "" if isinstance(ids.dtype, pd.StringDtype) else -1
-    is_filler: Any = pd.array(ids == filler, dtype="boolean")
-    return np.asarray(ids.isna() | is_filler.to_numpy(bool, na_value=False))
+    are_none = np.asarray(ids.isna())
+    fillers = [""] if isinstance(ids.dtype, pd.StringDtype) else [-1, *[""] * is_object_dtype(ids)]
+    for filler in fillers:
+        is_filler: Any = pd.array(ids == filler, dtype="boolean")
+        are_none |= is_filler.to_numpy(bool, na_value=False)
+    return are_none
 
 
 def _show_example(rows: pd.DataFrame, users: Sequence[Hashable]) -> str:
