@@ -347,7 +347,7 @@ def _check_tag(path: str, tags: pd.Index[Any]) -> None:
         one, other = (quote(tag.decode(errors="replace")) for tag in tags[:2])
         raise RecframeError(
             f"{show_path(path)}: a run must have one tag in all lines, but has {len(tags)} (such "
-            f"as {one} and {other}). Write the lines of each tag to a file of their own."
+            f"as {one} and {other}). Write the lines of each tag to a file of its own."
         )
 
 

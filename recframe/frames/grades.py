@@ -176,8 +176,9 @@ def _share_of_others(
         n_others = len(np.unique(by * n_values + value)) - n_by
         if n_others == 0 and n_rows - n_by >= LEAST_REPEATED:
             return -1
-        of_users = share * (n_rows - n_by < LEAST_REPEATED and n_values <= most_words)
-        share = max(of_users, n_others / (n_rows - n_by) if n_others > 1 else 0.0)
+        if n_rows - n_by >= LEAST_REPEATED or n_values > most_words:
+            share = 0.0  # Items show more than users do.
+        share = max(share, n_others / (n_rows - n_by) if n_others > 1 else 0.0)
         if are_fractions and n_others == n_rows - n_by:
             share = 1.0
     return share

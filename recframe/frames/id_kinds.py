@@ -97,10 +97,11 @@ def check_comparable(ids: pd.Index[Any], among: pd.Index[Any], role: str, other:
     of_frame, of_other = group_by_kind(among), group_by_kind(ids)
     if len(of_other) == len(of_frame) == 1 and of_other.keys() != of_frame.keys():
         both = of_frame | of_other
-        has_zeros = both.keys() == {TEXT, NUMBERS} and any(
-            re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS]
+        has_zeros = (
+            both.keys() == {TEXT, NUMBERS}
+            and any(re.fullmatch(r"0\d+", text) for text in both[TEXT][:N_TEXTS])
+            and _are_distinct(both[TEXT], lambda id_: id_.lstrip("0"))
         )
-        has_zeros = has_zeros and _are_distinct(both[TEXT], lambda id_: id_.lstrip("0"))
         how = "ids.astype('Int64')" if has_zeros else _unify(both, "ids")
         remedy = f"Convert both with {how}."
         answer = "items_as_text" if role == "item" else "as_text"
@@ -190,9 +191,10 @@ def find_shapes(ids: pd.Index[Any]) -> set[str]:
 def find_difference(ids: pd.Index[Any], other_ids: pd.Index[Any], other: str) -> str:
     """Return a clause with the difference between ids of two frames, "" if none is known."""
     kinds = group_by_kind(ids).keys() | group_by_kind(other_ids).keys()
-    differences = [one for one in DIFFERENCES if kinds == {one[0]}]
     differences = [
-        one for one in differences if all(_are_distinct(of, one[2]) for of in (ids, other_ids))
+        one
+        for one in DIFFERENCES
+        if kinds == {one[0]} and all(_are_distinct(of, one[2]) for of in (ids, other_ids))
     ]
     of_frame = {_simplify(id_, differences): id_ for id_ in islice(ids, N_EXAMPLES)}
     for id_ in islice(other_ids, N_EXAMPLES):

@@ -123,7 +123,7 @@ def padding_error(item: Hashable) -> RecframeError:
     return RecframeError(f"{quote(item)}: lists must not be padded, but hold -1. Leave it out.")
 
 
-def check_no_dict(label: Hashable, cell: Any, others: Sequence[Hashable]) -> None:
+def check_no_dict_or_set(label: Hashable, cell: Any, others: Sequence[Hashable]) -> None:
     """Raise if a cell of truth is a set, or a dict of grades by item.
 
     `others` are the columns of no list.

@@ -15,7 +15,7 @@ from recframe.errors import DAMAGE, Choice, RecframeError, quote
 from recframe.frames.list_columns import (
     ListRows,
     Types,
-    check_no_dict,
+    check_no_dict_or_set,
     check_no_padding,
     choose_lists,
     choose_relevance,
@@ -314,7 +314,7 @@ def make_companion_rows(
     label = item if is_named else choose_lists(types, name)[0]
     if name == "truth":
         flat = [one for one in flat if not _is_of_list(frame, one, options)]
-        check_no_dict(label, next(iter(get_column(frame, label)), None), flat)
+        check_no_dict_or_set(label, next(iter(get_column(frame, label)), None), flat)
     labels = [label, *_list_relevance(name, frame, types, label, options)]
     rows, fields = read_list_rows(frame, labels, pd.RangeIndex(len(frame)), sep)
     kinds = {one: kind_of(column) for one, column in fields.items()}

@@ -220,7 +220,7 @@ def _advise_on_lists(
 
 
 def _advise_on_users(*, are_all: bool) -> list[str]:
-    """Return advice for lists without a column of users, where perhaps `are_all` columns lists."""
+    """Return advice for lists without users; `are_all` says that no column holds anything else."""
     numbered = "pd.DataFrame(frame).reset_index(names='user')"
     advice = [f"where each row is a ranking, {numbered} numbers them"]
     if are_all:
@@ -287,9 +287,7 @@ def _may_be_low(frame: pd.DataFrame, label: Hashable) -> bool:
     """Return whether less may be better in a column: fractions such as rank_bm25 are no ranks."""
     values = get_column(frame, label).iloc[:ROWS_LOOKED_AT]
     are_fractions = values.dtype.kind == "f" and bool((values % 1 > 0).any())
-    return values.dtype.kind in "iu" or (
-        less_is_better(label) and not (are_fractions and has_word(label, "rank"))
-    )
+    return less_is_better(label) and not (are_fractions and has_word(label, "rank"))
 
 
 def _list_row_numbers(

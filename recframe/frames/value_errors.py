@@ -80,7 +80,7 @@ def _compare_words(column: pd.Series) -> str:
     call = f"df[{quote(column.name)}] == {quote(means[0]) if means else '...'}"
     if not means:
         call += f", where ... is the word that means relevant: {Choice(words)}"
-    return f"{call}; or pass relevant=None where each row is of truth and relevant"
+    return f"{call}; or pass relevant=None where these are rows of truth, all relevant"
 
 
 def _convert_texts(column: pd.Series, example: str) -> str:
